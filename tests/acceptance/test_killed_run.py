@@ -30,8 +30,7 @@ def test_killed_five_times_it_ends_with_the_same_report(
     evaluate = ["evaluate", QUESTIONS, "--limit", NUMBER, "--drafts", 3]
     evaluate += ["--on", "processes", "--workers", 2]
     askgraph(*evaluate, "--out", "whole")
-    chance = random.Random(4)
-    for target in sorted(chance.sample(range(5, NUMBER - 5), KILLS)):
+    for target in sorted(random.Random(4).sample(range(5, NUMBER - 5), KILLS)):
         killed_at(target, *evaluate, "--out", "killed")
     before = read_run(tmp_path / "killed")
     askgraph(*evaluate, "--out", "killed")
@@ -58,8 +57,7 @@ def askgraph(*arguments: object) -> None:
 def killed_at(records: int, *arguments: object) -> None:
     """Run a command, and kill it with -9 as soon as there are so many records."""
     lines, quiet = Path("killed", "records.jsonl"), subprocess.DEVNULL
-    command = [*COMMAND, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    process = subprocess.Popen([*COMMAND, *map(str, arguments)], stdout=quiet, stderr=quiet)
     until = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < until:
         if lines.exists() and lines.read_bytes().count(b"\n") >= records:

@@ -149,8 +149,7 @@ class Domain:
         cls, links = self.iri(item.name), item.select(link=True)
         terms = {"cls": cls, "a": f"?x a {cls}", "thing": self.iri(item.names[0])}
         terms["other"] = self.iri(item.names[-1])
-        pairs = [(links[0], links[1])] if len(links) > 1 else []
-        for one, two in pairs:
+        for one, two in [(links[0], links[1])] if len(links) > 1 else []:
             third = [p for p in item.properties if p not in (one, two)]
             pair = {"p": self.property_iri(one), "q": self.property_iri(two)}
             pair |= {"start": self.first_of(one), "last": self.first_of(two)}

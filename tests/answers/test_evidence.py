@@ -71,8 +71,7 @@ async def test_of_a_count_some_of_what_was_counted_is_shown(sample: Counting) ->
 
 
 async def test_each_group_has_its_own_triples(small: Counting) -> None:
-    query = "SELECT ?p (COUNT(*) AS ?n) { ?m :orbits ?p } GROUP BY ?p"
-    [found] = await shown(query, small)
+    [found] = await shown("SELECT ?p (COUNT(*) AS ?n) { ?m :orbits ?p } GROUP BY ?p", small)
     assert sorted(found.triples) == [ex("Deimos", "orbits", "Mars"), ex("Phobos", "orbits", "Mars")]
 
 

@@ -49,8 +49,7 @@ async def towns(tmp_path: Path) -> AsyncIterator[KnowledgeGraph]:
 
 async def said(graph: KnowledgeGraph, query: str, language: str = "en") -> str:
     text = f"PREFIX : <http://t.example/>\n{query}"
-    kind = query.partition(" ")[0].lower()
-    result = await getattr(graph.endpoint, kind)(text)
+    result = await getattr(graph.endpoint, query.partition(" ")[0].lower())(text)
     return (await AnswerBuilder(graph, [language]).build_user_answer(text, result)).sentence
 
 

@@ -90,8 +90,7 @@ def test_the_pieces_of_every_gold_query_are_its_read_back(sample_queries: list[s
 
 def test_two_terms_of_one_name_are_told_apart_where_the_words_are() -> None:
     labels = {"http://example.org/Mars": "Mars", "http://example.org/Mars_god": "Mars"}
-    query = "ASK { :Mars :namedAfter :Mars_god }"
-    back = describe_query(PREFIX + query, labels)
+    back = describe_query(PREFIX + "ASK { :Mars :namedAfter :Mars_god }", labels)
 
     told = [back.parts[p.part].term.value for p in back.pieces if p.part is not None]
     assert told == [f"http://example.org/{name}" for name in ("Mars", "namedAfter", "Mars_god")]

@@ -151,8 +151,7 @@ def _sample() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
     store = pyoxigraph.Store()
     store.load(path=str(graph_path()), format=pyoxigraph.RdfFormat.TURTLE)
     found: dict[str, list[tuple[str, str | None]]] = {}
-    label = pyoxigraph.NamedNode(RDFS_LABEL)
-    for quad in store.quads_for_pattern(None, label, None):
+    for quad in store.quads_for_pattern(None, pyoxigraph.NamedNode(RDFS_LABEL), None):
         assert isinstance(quad.object, pyoxigraph.Literal)
         assert isinstance(quad.subject, pyoxigraph.NamedNode)
         found.setdefault(quad.subject.value, []).append((quad.object.value, quad.object.language))

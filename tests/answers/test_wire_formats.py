@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
+from askgraph import trace
 from askgraph.answers.codec import to_json_object
 from askgraph.answers.console import to_text
 from askgraph.evaluation.runs.one_question import to_step_object
@@ -22,18 +23,6 @@ from askgraph.server.runs import to_answer_view
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
-from askgraph.trace import (
-    Answer,
-    Answerer,
-    Clarification,
-    ConfirmedQuestion,
-    Evidence,
-    Option,
-    Outcome,
-    Refusal,
-    UnmatchedWords,
-    Usage,
-)
 from askgraph.trace.codec import parse_step, serialize_step
 
 WIRE = Path(__file__).parent / "wire"
@@ -60,7 +49,7 @@ ROWS = SelectResult(
     Truncation("server", "no more than 3 rows"),
     0.125,
 )
-ANSWER = Answer(
+ANSWER = trace.Answer(
     query="PREFIX space: <http://example.org/space/>\nSELECT * WHERE { ?moon a … }\n",
     graph="moons",
     result=ROWS,
@@ -70,47 +59,54 @@ ANSWER = Answer(
     ordered=True,
     labels={IO.value: "Io", TITAN.value: "Titan"},
     evidence=(
-        Evidence(0, ((str(IO), f"<{SPACE}orbits>", f"<{SPACE}Jupiter>"),), ("Io orbits Jupiter",)),
-        Evidence(2, ((str(TITAN), f"<{SPACE}orbits>", f"<{SPACE}Saturn>"),)),
+        trace.Evidence(
+            0, ((str(IO), f"<{SPACE}orbits>", f"<{SPACE}Jupiter>"),), ("Io orbits Jupiter",)
+        ),
+        trace.Evidence(2, ((str(TITAN), f"<{SPACE}orbits>", f"<{SPACE}Saturn>"),)),
     ),
-    usage=Usage(0.2500004, 3, 2, 900, 400, 60, 0.0015),
+    usage=trace.Usage(0.2500004, 3, 2, 900, 400, 60, 0.0015),
     cut_short="no time was left",
-    confirmed=ConfirmedQuestion(
+    confirmed=trace.ConfirmedQuestion(
         "What moons?", "2026-01-02T03:04:05+00:00", "ann", f"{SPACE}q1", "1 row more"
     ),
     interpretation="Io and Titan.",
     unused_words=("more than", "tiny"),
     sentence="Io (1,821.6 km) and Titan are moons.",
-    answered_by=Answerer("guided", "m"),
+    answered_by=trace.Answerer("guided", "m"),
 )
-NO = Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
-EMPTY = Answer(
+NO = trace.Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
+EMPTY = trace.Answer(
     "SELECT ?moon WHERE { … }", "moons", SelectResult(("moon",), ()), ("moon",), "moons of Venus",
     0.3, why_empty="Nothing in the graph matches “moon orbits Venus”.",
 )  # fmt: skip
-OUTCOMES: dict[str, Outcome] = {
+OUTCOMES: dict[str, trace.Outcome] = {
     "answer": ANSWER,
     "no": NO,
     "empty": EMPTY,
-    "clarification": Clarification(
+    "clarification": trace.Clarification(
         "Which of these do you mean?",
-        (Option("moons of Saturn", 1, "SELECT 1"), Option("moons of Jupiter", 1200, "SELECT 2")),
+        (
+            trace.Option("moons of Saturn", 1, "SELECT 1"),
+            trace.Option("moons of Jupiter", 1200, "SELECT 2"),
+        ),
         ANSWER,
-        Usage(seconds=1.5, requests=7),
-        answered_by=Answerer("graph-search"),
+        trace.Usage(seconds=1.5, requests=7),
+        answered_by=trace.Answerer("graph-search"),
     ),
     "chosen": replace(NO, chosen=True, confidence=1.0),
-    "refusal": Refusal("No reading is sure enough.", NO, Usage(seconds=0.5)),
-    "nothing": Refusal("None.", answered_by=Answerer("graph-search", "m", failed=True)),
-    "missing": Refusal("Nothing matches 'moooon'.", missing=(UnmatchedWords("moooon", ("moon",)),)),
+    "refusal": trace.Refusal("No reading is sure enough.", NO, trace.Usage(seconds=0.5)),
+    "nothing": trace.Refusal("None.", answered_by=trace.Answerer("graph-search", "m", failed=True)),
+    "missing": trace.Refusal(
+        "Nothing matches 'moooon'.", missing=(trace.UnmatchedWords("moooon", ("moon",)),)
+    ),
 }
 
 
-def _batch_line(outcome: Outcome) -> str:
+def _batch_line(outcome: trace.Outcome) -> str:
     return json.dumps(to_json_object(outcome, limit=2), ensure_ascii=False)
 
 
-FORMATS: dict[str, Callable[[Outcome], str]] = {
+FORMATS: dict[str, Callable[[trace.Outcome], str]] = {
     "json": lambda outcome: json.dumps(to_json_object(outcome), ensure_ascii=False, indent=2),
     "batch": _batch_line,
     "trace": serialize_step,

@@ -56,8 +56,7 @@ class Lookup:
 
 def install(folder: Path, answers: Mapping[str, str]) -> None:
     """Write the package; its method is `lookup` where `folder` is on the path."""
-    package = folder / f"{MODULE}.py"
-    package.write_text(METHOD)
+    (folder / f"{MODULE}.py").write_text(METHOD)
     (folder / "answers.json").write_text(json.dumps(answers))
     about = folder / "lookup_method-1.dist-info"
     about.mkdir(exist_ok=True)

@@ -53,8 +53,7 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
     )
     about = run("evaluate", path, "--json", "-g", "moons")
     assert group(about)["n"] == 1 and "asking 1 of 2 questions" in about.stderr
-    chosen = run("evaluate", path, "--json", "-g", "moons", "--kg", "other")
-    assert group(chosen)["n"] == 1
+    assert group(run("evaluate", path, "--json", "-g", "moons", "--kg", "other"))["n"] == 1
     unknown = run("evaluate", path, "--json")
     assert unknown.returncode == 2 and "'other.ttl'" in unknown.stderr
 
@@ -84,8 +83,7 @@ def test_what_cannot_be_scored_is_said(run: Run, tmp_path: Path) -> None:
 
 def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
-    path = questions(tmp_path, *GOLD)
-    done = run("evaluate", path, "--budget", "seconds=0")
+    done = run("evaluate", questions(tmp_path, *GOLD), "--budget", "seconds=0")
     assert "the budget of 0 seconds is used up" in done.stderr and "INCOMPLETE" in done.stdout
 
 

@@ -80,8 +80,7 @@ def test_a_kept_run_can_be_confirmed(run: Run, source: Path) -> None:
     here = {"workspace": source.parent / "workspace", "folder": source.parent}
     asked = askgraph("ask", "Which moons orbit Mars?", "--trace", "1.jsonl", **here)
     assert asked.returncode == 0, asked.stderr
-    added = run("add", "--trace", "1.jsonl", "--json")
-    kept = json.loads(added.stdout)
+    kept = json.loads(run("add", "--trace", "1.jsonl", "--json").stdout)
     assert (kept["question"], kept["graph"]) == ("Which moons orbit Mars?", "moons")
     assert kept["confirmation"]["rows"] == 1
 

@@ -8,32 +8,25 @@ from typing import Any
 
 import typer
 
-from askgraph.cli import (
-    COMMANDS,
-    GROUPS,
-    OptionBundle,
-    expand_command,
-    load_command,
-    load_descriptions,
-)
+from askgraph import cli
 
-DESCRIPTIONS = {
-    name: table for name, table in load_descriptions().items() if name not in ("commands", "groups")
-}
+DESCRIPTIONS = {**cli.load_descriptions()}
+for heading in ("commands", "details", "groups"):
+    del DESCRIPTIONS[heading]
 
 
 def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every command by its name, with the options of its bundles in place of these."""
-    for name in COMMANDS:
-        yield name, expand_command(load_command(name), name)
-    for group in GROUPS:
-        found: typer.Typer = load_command(group)
+    for name in cli.COMMANDS:
+        yield name, cli.expand_command(cli.load_command(name), name)
+    for group in cli.GROUPS:
+        found: typer.Typer = cli.load_command(group)
         for command in found.registered_commands:
             assert command.callback is not None
             yield f"{group} {command.name}", command.callback
 
 
-def bundles(base: type[OptionBundle]) -> Iterator[type[OptionBundle]]:
+def bundles(base: type[cli.OptionBundle]) -> Iterator[type[cli.OptionBundle]]:
     """Every bundle below one."""
     for bundle in base.__subclasses__():
         yield from (bundle, *bundles(bundle))
@@ -52,7 +45,9 @@ def test_no_option_is_described_twice_with_the_same_words() -> None:
 def test_descriptions_and_bundles() -> None:
     # Every description is of an option.
     there = {name: set(inspect.signature(one).parameters) for name, one in commands()}
-    there |= {one.__name__: {field.name for field in fields(one)} for one in bundles(OptionBundle)}
+    there |= {
+        one.__name__: {field.name for field in fields(one)} for one in bundles(cli.OptionBundle)
+    }
     abouts = [about for options in DESCRIPTIONS.values() for about in options.values()]
     named = {about for about in abouts if isinstance(about, str)}
     assert all(set(DESCRIPTIONS[name]) <= there[name] for name in set(DESCRIPTIONS) - {"shared"})

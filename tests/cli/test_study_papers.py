@@ -37,8 +37,7 @@ def knowing(asked: dict[str, Any]) -> list[Turn] | dict[str, Any]:
     """What a model says that knows the gold, in the form that each method wants; or a linker."""
     text = asked.get("text") or json.dumps(asked["messages"], ensure_ascii=False)
     plain = text.replace('\\"', '"')
-    line = max(GOLD.values(), key=lambda one: plain.rfind(one["question"]))
-    gold = line["sparql"]
+    gold = max(GOLD.values(), key=lambda one: plain.rfind(one["question"]))["sparql"]
     if "messages" not in asked:
         return linked(sorted(extract_links(gold).entities))
     if tools := asked.get("tools"):
@@ -116,8 +115,7 @@ def filled(schema: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    settings = {"examples": str(QUESTIONS)}
-    Workspace(tmp_path).add("space", [graph_path()], settings=settings)
+    Workspace(tmp_path).add("space", [graph_path()], settings={"examples": str(QUESTIONS)})
     return tmp_path
 
 

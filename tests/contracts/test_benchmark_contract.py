@@ -187,8 +187,7 @@ def _spots(value: object, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
     if at:
         yield at
     inner = value.items() if isinstance(value, dict) else ()
-    listed = enumerate(value) if isinstance(value, list) else ()
-    for key, below in (*inner, *listed):
+    for key, below in (*inner, *(enumerate(value) if isinstance(value, list) else ())):
         yield from _spots(below, (*at, key))
 
 

@@ -83,8 +83,7 @@ class Service(SparqlServer):
 
     def honest(self, request: Request) -> Reply:
         given = request.parameters
-        text = (given.get("search") or given["query"])[0]
-        reply = json.dumps(self.replies[text]).encode()
+        reply = json.dumps(self.replies[(given.get("search") or given["query"])[0]]).encode()
         return Reply(200, {"Content-Type": "application/json"}, reply)
 
 

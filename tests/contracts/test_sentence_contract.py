@@ -43,8 +43,7 @@ def by_cli(place: Workspace, question: str, language: str) -> tuple[dict[str, An
     environment = {"ASKGRAPH_WORKSPACE": str(place.folder), "COLUMNS": "2000"}
     asked = ["ask", question, "--lang", language]
     told = CliRunner().invoke(app, [*asked, "--json"], env=environment)
-    shown = CliRunner().invoke(app, asked, env=environment)
-    return json.loads(told.stdout), shown.stdout
+    return json.loads(told.stdout), CliRunner().invoke(app, asked, env=environment).stdout
 
 
 async def by_mcp(place: Workspace, question: str, language: str) -> dict[str, Any]:

@@ -60,8 +60,7 @@ async def test_other_services_are_refused(pair: FederatedEndpoint, query: str, w
 async def test_a_server_that_may_call_the_service_gets_the_query_as_it_is(
     sparql_server: SparqlServer,
 ) -> None:
-    services = frozenset({"http://127.0.0.1:9/"})
-    inner = HttpEndpoint(sparql_server.url, services=services)
+    inner = HttpEndpoint(sparql_server.url, services=frozenset({"http://127.0.0.1:9/"}))
     both = FederatedEndpoint(inner, {})
     with pytest.raises(QueryError):
         await both.select("SELECT * { SERVICE SILENT <http://127.0.0.1:9/> { ?s ?p ?o } } LIMIT x")

@@ -10,20 +10,8 @@ import pytest
 from tests.servers import faults
 from tests.servers.sparql import Fault, SparqlServer
 
+from askgraph import errors
 from askgraph.endpoint.http import HttpEndpoint
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    ForbiddenQuery,
-    MalformedReply,
-    Overloaded,
-    QueryError,
-    QuerySyntaxError,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
 
@@ -74,31 +62,32 @@ BEGUN = '{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","v
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
-        (faults.status(401), Unauthorised, "requires credentials"),
-        (faults.status(403), Unauthorised, "requires credentials"),
-        (faults.status(404, "no such page"), ErrorReply, "404"),
-        (faults.status(400, "Parse error: line 1"), QuerySyntaxError, "Parse error"),
-        (faults.status(503, "QueryTimeoutException: took too long"), TimedOut, "own time limit"),
-        (faults.body("<html><title>Login</title></html>"), MalformedReply, "web page"),
+        (faults.status(401), errors.Unauthorised, "requires credentials"),
+        (faults.status(403), errors.Unauthorised, "requires credentials"),
+        (faults.status(404, "no such page"), errors.ErrorReply, "404"),
+        (faults.status(400, "Parse error: line 1"), errors.QuerySyntaxError, "Parse error"),
+        (faults.status(503, "QueryTimeoutException: took too long"), errors.TimedOut, "own time l"),
+        (faults.body("<html><title>Login</title></html>"), errors.MalformedReply, "web page"),
         (faults.body("Virtuoso 42000 Error The estimated execution time 900 (sec) exceeds the"
-                     " limit of 400 (sec).", kind="text/plain"), TimedOut, "estimated"),
-        (faults.body("Error: out of disk", kind="text/plain"), ErrorReply, "out of disk"),
-        (faults.body('{"exception": "Operation timed out."}'), TimedOut, "timed out"),
-        (faults.body('{"exception": "No such index"}'), ErrorReply, "No such index"),
+                     " limit of 400 (sec).", kind="text/plain"), errors.TimedOut, "estimated"),
+        (faults.body("Error: out of disk", kind="text/plain"), errors.ErrorReply, "out of disk"),
+        (faults.body('{"exception": "Operation timed out."}'), errors.TimedOut, "timed out"),
+        (faults.body('{"exception": "No such index"}'), errors.ErrorReply, "No such index"),
         (faults.body(BEGUN + "SPARQL-QUERY: java.util.TimeoutException: x"),
-         TimedOut, "TimeoutException"),
-        (faults.body("{}"), MalformedReply, "not a SPARQL result"),
-        (faults.body('{"head":{"vars":[]},"boolean":true}'), MalformedReply, "true or false"),
-        (faults.body(""), MalformedReply, "empty"),
-        (faults.body("<sparql/>", kind="application/sparql-results+xml"), MalformedReply, "XML"),
-        (faults.body("\xff\xfe", kind="image/png"), ErrorReply, "instead of results"),
-        (faults.cut(), MalformedReply, "cut off"),
-        (faults.cut(0.02), MalformedReply, "cut off"),
-        (faults.chunked_and_cut(), MalformedReply, "cut off"),
+         errors.TimedOut, "TimeoutException"),
+        (faults.body("{}"), errors.MalformedReply, "not a SPARQL result"),
+        (faults.body('{"head":{"vars":[]},"boolean":true}'), errors.MalformedReply, "or false"),
+        (faults.body(""), errors.MalformedReply, "empty"),
+        (faults.body("<sparql/>", kind="application/sparql-results+xml"),
+         errors.MalformedReply, "XML"),
+        (faults.body("\xff\xfe", kind="image/png"), errors.ErrorReply, "instead of results"),
+        (faults.cut(), errors.MalformedReply, "cut off"),
+        (faults.cut(0.02), errors.MalformedReply, "cut off"),
+        (faults.chunked_and_cut(), errors.MalformedReply, "cut off"),
     ],
 )  # fmt: skip
 async def test_each_failure_has_its_name(
-    sparql_server: SparqlServer, fault: Fault, error: type[AskgraphError], words: str
+    sparql_server: SparqlServer, fault: Fault, error: type[errors.AskgraphError], words: str
 ) -> None:
     sparql_server.always = fault
     with pytest.raises(error, match=words) as raised:
@@ -109,7 +98,7 @@ async def test_each_failure_has_its_name(
 
 async def test_a_server_that_is_down_is_unreachable() -> None:
     endpoint = HttpEndpoint("http://127.0.0.1:9/sparql")
-    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
+    with pytest.raises(errors.Unreachable, match=r"127\.0\.0\.1:9"):
         await endpoint.ask("ASK {}")
     await endpoint.close()
 
@@ -138,7 +127,7 @@ async def test_a_fault_that_stays_is_reported_after_the_retries(
     sparql_server: SparqlServer,
 ) -> None:
     sparql_server.always = faults.status(429, "slow down", retry_after="0")
-    with pytest.raises(Overloaded, match="slow down") as raised:
+    with pytest.raises(errors.Overloaded, match="slow down") as raised:
         await rows(sparql_server, retries=2)
     assert raised.value.retry_after == 0
     assert len(sparql_server.requests) == 3
@@ -154,7 +143,7 @@ async def test_retry_after_is_honoured_but_never_beyond_the_timeout(
 
     sparql_server.acts.append(faults.status(429, retry_after="3600"))
     began = time.monotonic()
-    with pytest.raises(Overloaded, match="3600 seconds"):
+    with pytest.raises(errors.Overloaded, match="3600 seconds"):
         await rows(sparql_server)
     assert time.monotonic() - began < 60
 
@@ -164,9 +153,9 @@ async def test_no_request_is_sent_before_the_time_that_the_server_asked_for(
 ) -> None:
     sparql_server.acts.append(faults.status(429, retry_after="3600"))
     endpoint = HttpEndpoint(sparql_server.url)
-    with pytest.raises(Overloaded):
+    with pytest.raises(errors.Overloaded):
         await endpoint.ask("ASK {}")
-    with pytest.raises(Overloaded, match="it asked to wait"):
+    with pytest.raises(errors.Overloaded, match="it asked to wait"):
         await endpoint.ask("ASK {}")
     await endpoint.close()
     assert len(sparql_server.requests) == 1
@@ -176,7 +165,7 @@ async def test_a_minute_has_its_budget_of_requests(sparql_server: SparqlServer) 
     endpoint = HttpEndpoint(sparql_server.url, a_minute=3, timeout=30)
     for _ in range(3):
         assert await endpoint.ask("ASK {}")
-    with pytest.raises(Overloaded, match="3 requests a minute"):
+    with pytest.raises(errors.Overloaded, match="3 requests a minute"):
         await endpoint.ask("ASK {}", timeout=0.5)
     await endpoint.close()
     assert len(sparql_server.requests) == 3
@@ -189,7 +178,7 @@ async def test_nothing_lasts_longer_than_the_timeout(
     sparql_server.always = fault
     endpoint = HttpEndpoint(sparql_server.url)
     began = time.monotonic()
-    with pytest.raises(TimedOut, match=r"0\.3 seconds"):
+    with pytest.raises(errors.TimedOut, match=r"0\.3 seconds"):
         await endpoint.select(ALL, timeout=0.3)
     assert time.monotonic() - began < 60
     await endpoint.close()
@@ -199,7 +188,7 @@ async def test_a_server_that_stops_sending_is_given_up_at_the_read_timeout(
     sparql_server: SparqlServer,
 ) -> None:
     sparql_server.always = faults.silence()
-    with pytest.raises(TimedOut, match="sent nothing"):
+    with pytest.raises(errors.TimedOut, match="sent nothing"):
         await rows(sparql_server, read_timeout=0.2)
 
 
@@ -260,7 +249,7 @@ async def test_credentials_come_from_the_environment_and_are_shown_nowhere(
     caplog.set_level(logging.INFO)
     sparql_server.acts.append(faults.status(403, f"bad key {header[1]}"))
     endpoint = HttpEndpoint(sparql_server.url, **settings)  # type: ignore[arg-type]
-    with pytest.raises(Unauthorised) as raised:
+    with pytest.raises(errors.Unauthorised) as raised:
         await endpoint.ask("ASK {}")
     await endpoint.close()
 
@@ -277,10 +266,10 @@ def test_settings_that_cannot_work_are_refused() -> None:
         {"auth": "digest"},
         {"dialect": "oracle"},
     ):
-        with pytest.raises(SetupError):
+        with pytest.raises(errors.SetupError):
             HttpEndpoint("http://localhost/sparql", **settings)  # type: ignore[arg-type]
     for url in ("ftp://example.org/", "sparql", "http://me:secret@example.org/", "http://"):
-        with pytest.raises(SetupError) as raised:
+        with pytest.raises(errors.SetupError) as raised:
             HttpEndpoint(url)
         assert "secret" not in str(raised.value)
 
@@ -291,7 +280,7 @@ async def test_credentials_do_not_follow_a_redirect_to_another_host(
     monkeypatch.setenv("T_SECRET", "s3cr3t")
     elsewhere = sparql_server.url.replace("127.0.0.1", "localhost")
     sparql_server.acts.append(faults.redirect(elsewhere))
-    with pytest.raises(ErrorReply, match="redirects to http://localhost"):
+    with pytest.raises(errors.ErrorReply, match="redirects to http://localhost"):
         await rows(sparql_server, auth="bearer", token_env="T_SECRET")
     assert len(sparql_server.requests) == 1
 
@@ -301,17 +290,17 @@ async def test_redirects_are_followed_but_not_in_a_circle(sparql_server: SparqlS
     assert await rows(sparql_server) == 1
 
     sparql_server.always = faults.redirect("/sparql")
-    with pytest.raises(ErrorReply, match="redirects in a loop"):
+    with pytest.raises(errors.ErrorReply, match="redirects in a loop"):
         await rows(sparql_server)
 
 
 async def test_a_forbidden_query_is_never_sent(sparql_server: SparqlServer) -> None:
     endpoint = HttpEndpoint(sparql_server.url)
-    with pytest.raises(ForbiddenQuery):
+    with pytest.raises(errors.ForbiddenQuery):
         await endpoint.select("INSERT DATA { <a:b> <a:c> 1 }")
-    with pytest.raises(ForbiddenQuery, match=r"evil\.example"):
+    with pytest.raises(errors.ForbiddenQuery, match=r"evil\.example"):
         await endpoint.select("SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }")
-    with pytest.raises(QueryError, match="ASK"):
+    with pytest.raises(errors.QueryError, match="ASK"):
         await endpoint.select("ASK {}")
     await endpoint.close()
     assert not sparql_server.requests

@@ -42,8 +42,7 @@ def parted(triples: Store) -> Split:
     parts = {"": Store(), NAMES: Store(), SKY: Store()}
     for quad in triples:
         local = quad.predicate.value.replace("#", "/").rsplit("/", 1)[1]
-        part = NAMES if local in OF_NAMES else SKY if local in OF_SKY else ""
-        parts[part].add(quad)
+        parts[NAMES if local in OF_NAMES else SKY if local in OF_SKY else ""].add(quad)
     return parts
 
 

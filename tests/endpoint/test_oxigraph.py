@@ -72,8 +72,7 @@ async def count(path: Path) -> int:
 @for_each("name", ["a.ttl", "a.nt", "a.nq", "a.trig", "a.rdf", "a.owl", "a.jsonld"])
 @for_each("packed", ["", ".gz", ".bz2", ".xz"])
 async def test_every_format_is_loaded_packed_or_not(tmp_path: Path, name: str, packed: str) -> None:
-    formats = {"ttl": "ttl", "owl": "rdf"}
-    kind = RdfFormat.from_extension(formats.get(name[2:], name[2:]))
+    kind = RdfFormat.from_extension({"ttl": "ttl", "owl": "rdf"}.get(name[2:], name[2:]))
     assert kind
     quads = [
         Quad(NamedNode("http://example.org/s"), NamedNode("http://example.org/p"), NamedNode("a:b"))

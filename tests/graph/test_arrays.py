@@ -194,8 +194,7 @@ def numbered() -> tuple[GraphArrays, Mapping[int, int]]:
 def test_sets_of_any_size_step_alike(count: int) -> None:
     graph, ids = numbered()
     chosen = list(ids)[:: len(ids) // count][:count]
-    nodes = np.array(sorted(ids[at] for at in chosen), dtype=np.int32)
-    reached = graph.step(nodes, 0)
+    reached = graph.step(np.array(sorted(ids[at] for at in chosen), dtype=np.int32), 0)
     assert set(reached.tolist()) == {ids[(at * 7 + 1) % len(ids)] for at in chosen}
 
 
@@ -242,8 +241,7 @@ def test_progress_is_told_every_fifty_thousand_triples() -> None:
 )
 @settings(deadline=None, max_examples=20)
 def test_sets_are_the_same_however_many_they_hold(count: int, below: int, seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    ids, more = chance.integers(0, below, (2, count)).astype(np.int32)
+    ids, more = np.random.default_rng(seed).integers(0, below, (2, count)).astype(np.int32)
     one, other = deduplicate(ids), deduplicate(more)
 
     assert one.dtype == np.int32

@@ -9,16 +9,10 @@ from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
 from tests.each import for_each
 from tests.graphs import store_of
 
+from askgraph.graph import profile as parts
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.local_profile import build_partitions, build_profile
 from askgraph.graph.names import build_acronym, is_short_value, iterate_names
-from askgraph.graph.profile import (
-    ClassProfile,
-    Partition,
-    PredicateProfile,
-    Profile,
-    get_standard_role,
-)
 from askgraph.index.names import ItemKind
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import get_local_name
@@ -37,16 +31,16 @@ def arrays(turtle: str) -> GraphArrays:
     return build_arrays(store_of(HEAD + turtle))
 
 
-def profile(turtle: str) -> Profile:
+def profile(turtle: str) -> parts.Profile:
     return build_profile(arrays(turtle))
 
 
-def predicate(turtle: str, name: str) -> PredicateProfile:
+def predicate(turtle: str, name: str) -> parts.PredicateProfile:
     (found,) = (p for p in profile(turtle).predicates if p.iri == PLACE + name)
     return found
 
 
-def cls(turtle: str, name: str) -> ClassProfile:
+def cls(turtle: str, name: str) -> parts.ClassProfile:
     (found,) = (c for c in profile(turtle).classes if c.iri == PLACE + name)
     return found
 
@@ -172,7 +166,7 @@ def test_standard_label_predicates_are_names_or_alternative_names() -> None:
     found = profile(":a rdfs:label 'A'@en ; skos:prefLabel 'B' ; skos:altLabel 'C', 'D', 'E' .")
     roles = {p.iri.rpartition("#")[2]: p.naming for p in found.predicates}
     assert roles == {"label": "name", "prefLabel": "name", "altLabel": "alternative"}
-    assert get_standard_role(PLACE + "name") == ""
+    assert parts.get_standard_role(PLACE + "name") == ""
 
 
 def test_a_class_knows_which_predicate_names_its_instances() -> None:
@@ -275,7 +269,7 @@ DATATYPES = """SELECT ?c ?p ?t (COUNT(*) AS ?n)
 { ?s a ?c ; ?p ?o FILTER(isLiteral(?o)) BIND(DATATYPE(?o) AS ?t) } GROUP BY ?c ?p ?t"""
 
 
-def counted(store: Store) -> list[Partition]:
+def counted(store: Store) -> list[parts.Partition]:
     """The partitions as SPARQL counts them."""
     ends: dict[str, dict[tuple[str, str], Counter[str]]] = {TARGETS: {}, DATATYPES: {}}
     for query, found in ends.items():
@@ -288,7 +282,7 @@ def counted(store: Store) -> list[Partition]:
         sides = (sorted(ends[q].get(key, {}).items(), key=order) for q in (TARGETS, DATATYPES))
         targets, datatypes = map(tuple, sides)
         triples, subjects, objects = (int(number.value) for number in numbers)
-        partitions.append(Partition(*key, triples, subjects, objects, targets, datatypes))
+        partitions.append(parts.Partition(*key, triples, subjects, objects, targets, datatypes))
     return sorted(partitions, key=lambda one: (one.cls, one.predicate))
 
 
@@ -312,6 +306,6 @@ def test_things_of_several_classes_count_for_each(quads: list[Quad]) -> None:
 
 
 def test_the_partitions_of_the_sample_graph_are_those_that_sparql_counts(
-    store: Store, exact: Profile
+    store: Store, exact: parts.Profile
 ) -> None:
     assert list(exact.partitions) == counted(store)

@@ -8,12 +8,8 @@ from tests.servers.sparql import Fault
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
+from askgraph.graph import published_metadata
 from askgraph.graph.examples.shacl import collect_examples
-from askgraph.graph.published_metadata import (
-    PublishedMetadata,
-    fetch_described_examples,
-    read_published_void,
-)
 
 VOID = """
 @prefix : <http://example.org/> . @prefix void: <http://rdfs.org/ns/void#> .
@@ -29,12 +25,12 @@ OTHER = """
 
 async def looked_at(
     store: Store, documents: dict[str, tuple[str, str]], *, fault: Fault | None = None
-) -> PublishedMetadata:
+) -> published_metadata.PublishedMetadata:
     with DescribedServer(store, documents) as server:
         server.always = fault
         endpoint = HttpEndpoint(server.url)
         try:
-            return await read_published_void(endpoint, server.url, seconds=5)
+            return await published_metadata.read_published_void(endpoint, server.url, seconds=5)
         finally:
             await endpoint.close()
 
@@ -91,7 +87,7 @@ prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 
 async def test_executables_of_a_description_are_examples() -> None:
     with DescribedServer(Store(), {"/sparql": ("text/turtle", DESCRIPTION)}) as server:
-        found = collect_examples(await fetch_described_examples(server.url))
+        found = collect_examples(await published_metadata.fetch_described_examples(server.url))
     (example,) = found.examples
     assert example.query == "PREFIX ex: <http://example.org/>\nASK { ?s a ex:Moon }"
     none: list[dict[str, tuple[str, str]]] = [{}, {"/sparql": ("text/html", "<html>try it</html>")}]
@@ -100,4 +96,4 @@ async def test_executables_of_a_description_are_examples() -> None:
             DescribedServer(Store(), documents) as server,
             pytest.raises(ServiceError, match=r"404|text/html"),
         ):
-            await fetch_described_examples(server.url)
+            await published_metadata.fetch_described_examples(server.url)

@@ -166,8 +166,7 @@ async def test_names_that_an_endpoint_can_look_for_are_not_read(
         for found in ("plain", "virtuoso"):
             profile, names = await profiled(server, search=search)
             assert profile.name_search == found
-            entities = any(name.kind is ItemKind.ENTITY for name in names)
-            assert entities == (found == "plain")
+            assert any(name.kind is ItemKind.ENTITY for name in names) == (found == "plain")
             assert any(name.kind is ItemKind.CLASS for name in names)
     part = next(part for part in profile.completeness if part.name == "entity names")
     assert part.seen == 0

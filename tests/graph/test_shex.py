@@ -61,8 +61,7 @@ def test_declared_cardinality_goes_before_what_was_counted() -> None:
 
 
 def test_things_of_no_class_are_iris_and_mixed_ends_alternatives() -> None:
-    thing = ShapeLine(f"{X}p", 10, 10, (v.RDFS_RESOURCE,))
-    assert row(thing).startswith("x:p IRI")
+    assert row(ShapeLine(f"{X}p", 10, 10, (v.RDFS_RESOURCE,))).startswith("x:p IRI")
     mixed = ShapeLine(f"{X}p", 10, 10, (v.XSD_STRING, f"{X}B"))
     assert row(mixed).startswith("x:p xsd:string OR { a [ x:B ] }")
 

@@ -14,8 +14,7 @@ X = "http://x.example/"
 
 
 def graph(turtle: str) -> tuple[Profile, GraphArrays]:
-    store = store_of(turtle)
-    arrays = build_arrays(store)
+    arrays = build_arrays(store_of(turtle))
     return build_profile(arrays), arrays
 
 

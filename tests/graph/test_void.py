@@ -11,17 +11,7 @@ from pyoxigraph import RdfFormat
 from tests.graphs import store_of
 
 from askgraph.errors import SetupError
-from askgraph.graph.profile import (
-    CLASSES,
-    PREDICATES,
-    TRIPLES,
-    ClassProfile,
-    Part,
-    Partition,
-    PredicateProfile,
-    Profile,
-    sort_profile,
-)
+from askgraph.graph import profile as parts
 from askgraph.graph.void import parse_void
 from askgraph.graph.void_text import serialize_void
 from askgraph.sparql import vocabulary as v
@@ -62,31 +52,31 @@ LINKS = """
 """
 
 
-def read(text: str) -> Profile:
+def read(text: str) -> parts.Profile:
     described = RdfStatements.parse_document((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
     profile = parse_void(described)
     assert profile is not None
     return profile
 
 
-def again(profile: Profile) -> Profile | None:
+def again(profile: parts.Profile) -> parts.Profile | None:
     text = serialize_void(profile).encode()
     return parse_void(RdfStatements.parse_document(text, RdfFormat.TURTLE, base=EX))
 
 
-def part(profile: Profile, name: str) -> Part:
+def part(profile: parts.Profile, name: str) -> parts.Part:
     return next(part for part in profile.completeness if part.name == name)
 
 
 def test_divisions_nest_class_property_class() -> None:
     profile = read(NESTED)
     orbits, name = reversed(profile.partitions)
-    assert orbits == Partition(
+    assert orbits == parts.Partition(
         f"{EX}Moon", f"{EX}orbits", 4, 4, 0, targets=((f"{EX}Planet", 3), (f"{EX}Star", 1))
     )
     assert name.datatypes == ((v.XSD_STRING, 5),)
     assert profile.triples == 12
-    assert profile.classes[0] == ClassProfile(f"{EX}Moon", 4, (("moon", "en"),))
+    assert profile.classes[0] == parts.ClassProfile(f"{EX}Moon", 4, (("moon", "en"),))
     assert {p.iri: (p.triples, p.subject_classes) for p in profile.predicates} == {
         f"{EX}orbits": (5, ((f"{EX}Moon", 4),)),
         f"{EX}name": (7, ((f"{EX}Moon", 5),)),
@@ -95,16 +85,16 @@ def test_divisions_nest_class_property_class() -> None:
 
 def test_completeness_is_measured_by_what_the_void_declares() -> None:
     profile = read(NESTED)
-    assert part(profile, TRIPLES) == Part(TRIPLES, 12, 12)
-    assert part(profile, PREDICATES).share == 1.0
-    assert part(profile, CLASSES) == Part(CLASSES, 2, 3)
+    assert part(profile, parts.TRIPLES) == parts.Part(parts.TRIPLES, 12, 12)
+    assert part(profile, parts.PREDICATES).share == 1.0
+    assert part(profile, parts.CLASSES) == parts.Part(parts.CLASSES, 2, 3)
     assert profile.get_known_share("partitions") == 0.5
 
 
 def test_named_graphs_are_added_up() -> None:
     profile = read(GRAPHS)
     assert profile.triples == 15
-    assert profile.classes == (ClassProfile(f"{EX}Moon", 5),)
+    assert profile.classes == (parts.ClassProfile(f"{EX}Moon", 5),)
     assert profile.graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
     # What is no name and no number is passed over.
     text = ':three sd:name "three" ; sd:graph :d3 . :d3 void:triples "²" .'
@@ -116,7 +106,7 @@ def test_named_graphs_are_added_up() -> None:
 
 def test_linksets_lead_from_class_to_class() -> None:
     (link,) = read(LINKS).partitions
-    assert link == Partition(f"{EX}Moon", f"{EX}orbits", 3, targets=((f"{EX}Planet", 3),))
+    assert link == parts.Partition(f"{EX}Moon", f"{EX}orbits", 3, targets=((f"{EX}Planet", 3),))
 
 
 def test_class_partitions_without_a_dataset_are_read_too() -> None:
@@ -133,19 +123,19 @@ def test_what_divides_nothing_is_no_void() -> None:
 
 
 @pytest.fixture(scope="module")
-def sample(exact: Profile) -> Profile:
+def sample(exact: parts.Profile) -> parts.Profile:
     prefixes = (("", EX), ("ont", f"{EX}onto#"))
     source = "http://localhost/sparql"
     return replace(exact, source=source, prefixes=prefixes, cuts=("one", "two"))
 
 
-def test_a_profile_written_and_read_again_is_the_same(sample: Profile) -> None:
-    assert again(sample) == sort_profile(sample)
+def test_a_profile_written_and_read_again_is_the_same(sample: parts.Profile) -> None:
+    assert again(sample) == parts.sort_profile(sample)
     turned = {name: getattr(sample, name)[::-1] for name in ("classes", "predicates", "partitions")}
     assert serialize_void(replace(sample, **turned)) == serialize_void(sample)
 
 
-def test_others_find_in_it_what_they_ask_of_void(sample: Profile) -> None:
+def test_others_find_in_it_what_they_ask_of_void(sample: parts.Profile) -> None:
     store = store_of(serialize_void(sample))
     query = """PREFIX void: <http://rdfs.org/ns/void#> PREFIX ext: <http://ldf.fi/void-ext#>
     SELECT ?c ?p ?t { ?cp void:class ?c ; void:propertyPartition ?pp . ?pp void:property ?p .
@@ -172,12 +162,12 @@ PARENTS = st.lists(IRIS, unique=True).map(tuple)
 
 
 @st.composite
-def profiles(draw: st.DrawFn) -> Profile:
+def profiles(draw: st.DrawFn) -> parts.Profile:
     classes = draw(st.lists(IRIS, unique=True, min_size=1, max_size=4))
     predicates = draw(st.lists(IRIS.map(lambda i: i + "p"), unique=True, min_size=1, max_size=4))
     pairs = st.tuples(st.sampled_from(classes), st.sampled_from(predicates))
     partitions = tuple(
-        Partition(
+        parts.Partition(
             cls,
             predicate,
             draw(COUNTS),
@@ -189,16 +179,16 @@ def profiles(draw: st.DrawFn) -> Profile:
         )
         for cls, predicate in draw(st.lists(pairs, unique=True, max_size=4))
     )
-    return Profile(
+    return parts.Profile(
         draw(COUNTS),
         tuple(
-            ClassProfile(
+            parts.ClassProfile(
                 iri, draw(COUNTS), draw(NAMES), draw(st.lists(IRIS, unique=True).map(tuple))
             )
             for iri in classes
         ),
         tuple(
-            PredicateProfile(
+            parts.PredicateProfile(
                 iri,
                 draw(COUNTS),
                 draw(COUNTS),
@@ -215,15 +205,17 @@ def profiles(draw: st.DrawFn) -> Profile:
         ),
         graphs=draw(TALLIES),
         partitions=partitions,
-        completeness=(Part("classes", draw(st.integers(0, 9)), draw(st.none() | COUNTS), "note"),),
+        completeness=(
+            parts.Part("classes", draw(st.integers(0, 9)), draw(st.none() | COUNTS), "note"),
+        ),
     )
 
 
 @given(profiles())
-def test_any_profile_keeps_what_void_can_say(profile: Profile) -> None:
+def test_any_profile_keeps_what_void_can_say(profile: parts.Profile) -> None:
     found = again(profile)
     assert found is not None
-    wanted = sort_profile(profile)
+    wanted = parts.sort_profile(profile)
     assert (found.triples, found.classes, found.predicates, found.partitions, found.graphs) == (
         wanted.triples,
         wanted.classes,
@@ -258,6 +250,5 @@ def test_the_void_of_uniprot_is_read() -> None:
     profile = parse_void(read_statements(file))
     assert profile is not None
     assert (len(profile.partitions), len(profile.graphs)) == (795, 21)
-    divided = {one.cls for one in profile.partitions}
-    assert len(divided) == 162
+    assert len({one.cls for one in profile.partitions}) == 162
     assert again(profile) == profile

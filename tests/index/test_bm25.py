@@ -247,8 +247,7 @@ def test_a_synonym_ranks_its_resource_and_is_told(tmp_path: Path) -> None:
 
 
 def test_the_approximate_search_finds_nearly_what_the_exact_one_does(tmp_path: Path) -> None:
-    chance = np.random.default_rng(0)
-    points = chance.standard_normal((6000, 8)).round(3)
+    points = np.random.default_rng(0).standard_normal((6000, 8)).round(3)
     names = [" ".join(map(str, point)) for point in points]
     folder = tmp_path / "index"
     index = VectorIndex.build(resources(*names), folder, embedder=Places(), exact_below=1000)

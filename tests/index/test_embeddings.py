@@ -12,24 +12,8 @@ import pytest
 from tests.each import for_each
 from tests.servers.clients import minilm
 
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
-from askgraph.index.embeddings import (
-    KEY_VARIABLE,
-    CachingEmbedder,
-    ServerEmbedder,
-    Vectors,
-    create_embedder,
-    get_embedder,
-)
+from askgraph import errors
+from askgraph.index import embeddings
 
 
 class Counting:
@@ -40,14 +24,14 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> embeddings.Vectors:
         self.asked += texts
         return np.array([[len(text), 1] for text in texts], dtype=np.float32)
 
 
 def test_a_text_that_is_known_is_not_embedded_again() -> None:
     inner = Counting()
-    kept = CachingEmbedder(inner)
+    kept = embeddings.CachingEmbedder(inner)
 
     kept.embed(["a", "bb", "a"])
     rows = kept.embed(["bb", "ccc"])
@@ -58,7 +42,7 @@ def test_a_text_that_is_known_is_not_embedded_again() -> None:
 
 def test_the_oldest_are_forgotten() -> None:
     inner = Counting()
-    kept = CachingEmbedder(inner, max_count=2)
+    kept = embeddings.CachingEmbedder(inner, max_count=2)
 
     rows = kept.embed(["a", "bb", "ccc"])
     kept.embed(["ccc", "a"])
@@ -68,29 +52,33 @@ def test_the_oldest_are_forgotten() -> None:
 
 
 def test_an_embedder_of_a_name_is_one_and_the_same() -> None:
-    assert get_embedder("hashed") is get_embedder("hashed")
-    assert get_embedder("hashed").name == "hashed"
-    with pytest.raises(SetupError, match="no embedder"):
-        get_embedder("nothing")
+    assert embeddings.get_embedder("hashed") is embeddings.get_embedder("hashed")
+    assert embeddings.get_embedder("hashed").name == "hashed"
+    with pytest.raises(errors.SetupError, match="no embedder"):
+        embeddings.get_embedder("nothing")
 
 
 def test_hashed_gives_like_spellings_like_vectors() -> None:
-    like, same, other = create_embedder("hashed").embed(["Einstein", "Einsteins", "Ganymede"])
+    like, same, other = embeddings.create_embedder("hashed").embed(
+        ["Einstein", "Einsteins", "Ganymede"]
+    )
     assert np.dot(like, same) > 4 * abs(np.dot(like, other))
 
 
 @for_each("name", ["", "hash", "local:", "onnx:", "openai:", "openai:small"])
 def test_an_unknown_name_is_a_setup_error(name: str) -> None:
-    with pytest.raises(SetupError, match="name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:"):
-        create_embedder(name)
+    with pytest.raises(
+        errors.SetupError, match="name 'hashed', 'onnx:PATH', 'local:PATH' or 'openai:"
+    ):
+        embeddings.create_embedder(name)
 
 
 @pytest.mark.skipif(
     importlib.util.find_spec("sentence_transformers") is not None, reason="it is installed"
 )
 def test_a_missing_library_is_told_with_its_extra() -> None:
-    with pytest.raises(SetupError, match=r"pip install 'askgraph\[embeddings\]'"):
-        create_embedder("local:small")
+    with pytest.raises(errors.SetupError, match=r"pip install 'askgraph\[embeddings\]'"):
+        embeddings.create_embedder("local:small")
 
 
 class Server(ThreadingHTTPServer):
@@ -142,14 +130,14 @@ def server() -> Iterator[Server]:
         thread.join()
 
 
-def client(server: Server) -> ServerEmbedder:
-    return ServerEmbedder("small", server.url, timeout=0.5, tries=3, wait=0)
+def client(server: Server) -> embeddings.ServerEmbedder:
+    return embeddings.ServerEmbedder("small", server.url, timeout=0.5, tries=3, wait=0)
 
 
 def test_vectors_come_in_the_order_of_the_texts(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(KEY_VARIABLE, "secret")
+    monkeypatch.setenv(embeddings.KEY_VARIABLE, "secret")
     with client(server) as embedder:
         assert np.array_equal(embedder.embed(["a", "abc"]), [[1, 1], [3, 1]])
         assert embedder.name == f"openai:small@{server.url}"
@@ -168,30 +156,30 @@ def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        ((503, b"busy"), Overloaded),
-        ((401, b"who are you"), Unauthorised),
-        ((404, b"no such model"), ErrorReply),
-        ((200, b"<html>"), MalformedReply),
-        ((200, b"{}"), MalformedReply),
-        ((200, b'{"data": []}'), MalformedReply),
-        ((200, b'{"data": [{"index": 0, "embedding": ["x"]}]}'), MalformedReply),
-        ((0, b""), TimedOut),
+        ((503, b"busy"), errors.Overloaded),
+        ((401, b"who are you"), errors.Unauthorised),
+        ((404, b"no such model"), errors.ErrorReply),
+        ((200, b"<html>"), errors.MalformedReply),
+        ((200, b"{}"), errors.MalformedReply),
+        ((200, b'{"data": []}'), errors.MalformedReply),
+        ((200, b'{"data": [{"index": 0, "embedding": ["x"]}]}'), errors.MalformedReply),
+        ((0, b""), errors.TimedOut),
     ],
 )
 def test_what_goes_wrong_is_told(
-    server: Server, reply: tuple[int, bytes], error: type[AskgraphError]
+    server: Server, reply: tuple[int, bytes], error: type[errors.AskgraphError]
 ) -> None:
     server.replies = [reply] * 3
     with client(server) as embedder, pytest.raises(error, match=r"127\.0\.0\.1"):
         embedder.embed(["a"])
-    nobody = create_embedder("openai:small@http://127.0.0.1:9/v1")
-    assert isinstance(nobody, ServerEmbedder)
-    with nobody, pytest.raises(Unreachable):
+    nobody = embeddings.create_embedder("openai:small@http://127.0.0.1:9/v1")
+    assert isinstance(nobody, embeddings.ServerEmbedder)
+    with nobody, pytest.raises(errors.Unreachable):
         nobody.embed(["a"])
 
 
 def test_a_model_gives_texts_of_similar_meaning_similar_vectors() -> None:
-    weight, mass, launch = create_embedder(f"onnx:{minilm()}").embed(
+    weight, mass, launch = embeddings.create_embedder(f"onnx:{minilm()}").embed(
         ["weight", "mass", "launch site"]
     )
     similar = np.dot(weight, mass) / np.linalg.norm(weight) / np.linalg.norm(mass)
@@ -201,11 +189,13 @@ def test_a_model_gives_texts_of_similar_meaning_similar_vectors() -> None:
 
 
 def test_what_a_model_lacks_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"no model at .*nowhere.*model\.onnx and tokenizer"):
-        create_embedder(f"onnx:{tmp_path / 'nowhere'}")
+    with pytest.raises(
+        errors.SetupError, match=r"no model at .*nowhere.*model\.onnx and tokenizer"
+    ):
+        embeddings.create_embedder(f"onnx:{tmp_path / 'nowhere'}")
     (tmp_path / "model.onnx").write_bytes(b"none")
-    with pytest.raises(SetupError, match=r"put the model's tokenizer\.json beside"):
-        create_embedder(f"onnx:{tmp_path}")
+    with pytest.raises(errors.SetupError, match=r"put the model's tokenizer\.json beside"):
+        embeddings.create_embedder(f"onnx:{tmp_path}")
     (tmp_path / "tokenizer.json").write_bytes((Path(minilm()) / "tokenizer.json").read_bytes())
-    with pytest.raises(SetupError, match="cannot read the model"):
-        create_embedder(f"onnx:{tmp_path}")
+    with pytest.raises(errors.SetupError, match="cannot read the model"):
+        embeddings.create_embedder(f"onnx:{tmp_path}")

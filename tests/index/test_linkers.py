@@ -9,15 +9,7 @@ from pyoxigraph import Store
 from tests.each import for_each
 from tests.servers.sparql import Reply, Request, SparqlServer
 
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    SetupError,
-    Unauthorised,
-    Unreachable,
-)
+from askgraph import errors
 from askgraph.index.linkers import EntitySpan, create_linker
 
 TEXT = "Which moons orbit Jupiter?"
@@ -64,17 +56,17 @@ async def test_spans_are_read_however_they_are_written(server: LinkerServer) -> 
 @pytest.mark.parametrize(
     ("status", "says", "error"),
     [
-        (200, "no JSON", MalformedReply),
-        (200, {"entities": []}, MalformedReply),
-        (200, ["Q2"], MalformedReply),
-        (200, [{"id": "Q2"}], MalformedReply),
-        (401, [], Unauthorised),
-        (503, [], Overloaded),
-        (500, [], ErrorReply),
+        (200, "no JSON", errors.MalformedReply),
+        (200, {"entities": []}, errors.MalformedReply),
+        (200, ["Q2"], errors.MalformedReply),
+        (200, [{"id": "Q2"}], errors.MalformedReply),
+        (401, [], errors.Unauthorised),
+        (503, [], errors.Overloaded),
+        (500, [], errors.ErrorReply),
     ],
 )
 async def test_a_failure_is_told_by_its_name(
-    server: LinkerServer, status: int, says: object, error: type[AskgraphError]
+    server: LinkerServer, status: int, says: object, error: type[errors.AskgraphError]
 ) -> None:
     server.status, server.says = status, says
 
@@ -113,7 +105,7 @@ async def test_falcon_is_asked_in_its_own_form(server: LinkerServer) -> None:
 async def test_what_is_no_falcon_is_told(server: LinkerServer, says: object) -> None:
     server.says = says
 
-    with pytest.raises(MalformedReply, match="linker"):
+    with pytest.raises(errors.MalformedReply, match="linker"):
         await create_linker("falcon", server.url).find_spans(TEXT, "en")
 
 
@@ -208,9 +200,9 @@ async def test_a_pipeline_of_spacy_links_in_place(pipeline: Path) -> None:
 
 
 def test_a_pipeline_that_cannot_link_is_refused(pipeline: Path) -> None:
-    with pytest.raises(SetupError, match="no entity_linker, only sentencizer"):
+    with pytest.raises(errors.SetupError, match="no entity_linker, only sentencizer"):
         create_linker("spacy", str(pipeline.with_name("bare")))
-    with pytest.raises(SetupError, match="cannot load the pipeline 'nowhere'"):
+    with pytest.raises(errors.SetupError, match="cannot load the pipeline 'nowhere'"):
         create_linker("spacy", "nowhere")
 
 
@@ -218,11 +210,11 @@ async def test_a_server_that_is_gone_cannot_be_reached() -> None:
     with LinkerServer() as gone:
         address = gone.url
 
-    with pytest.raises(Unreachable, match=r"cannot be reached.*entities=linked"):
+    with pytest.raises(errors.Unreachable, match=r"cannot be reached.*entities=linked"):
         await create_linker(address).find_spans(TEXT, None)
 
 
 @for_each("name", ["", "nobody", "http", "http@ftp://example.org", "falcon", "refined@", "http://"])
 def test_a_linker_that_there_is_none_of_is_refused(name: str) -> None:
-    with pytest.raises(SetupError, match="the linker has no name" if not name else None):
+    with pytest.raises(errors.SetupError, match="the linker has no name" if not name else None):
         create_linker(name)

@@ -113,8 +113,7 @@ BEARERS = [
 
 
 def said(text: str) -> list[tuple[int, int, str]]:
-    index = NameIndex.from_names(BEARERS)
-    found = find_phrases(split_tokens(text), index)
+    found = find_phrases(split_tokens(text), NameIndex.from_names(BEARERS))
     return [(one.first, one.end, name.text) for one in found for name in one.names]
 
 

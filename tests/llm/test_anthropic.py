@@ -100,3 +100,9 @@ async def test_a_calls_signature_goes_back_with_it(
     _, own, answer = llm_server.bodies[1]["contents"]
     assert own["parts"][0]["thoughtSignature"] == "c2lnbmVk"
     assert answer["parts"][0]["functionResponse"]["response"] == {"output": "none"}
+
+
+async def test_the_limit_of_a_reply_is_part_of_who_answers(llm_server: LlmServer) -> None:
+    models = [anthropic.AnthropicModel("m", base_url=llm_server.base, key_env=None, max_tokens=n)
+              for n in (100, 200)]  # fmt: skip
+    assert models[0].identity != models[1].identity

@@ -6,31 +6,19 @@ from pathlib import Path
 import pytest
 from tests.each import for_each
 
-from askgraph.llm import (
-    Choice,
-    Finish,
-    Identity,
-    Message,
-    Options,
-    System,
-    TokenLogprob,
-    ToolCall,
-    ToolSchema,
-    User,
-    read_completion,
-)
+from askgraph import llm
 from askgraph.llm.cached import CachedModel
 from askgraph.llm.scripted import ScriptedModel
 
-ASKED: list[Message] = [User("What orbits the Earth?")]
-SEARCH = ToolSchema("search", "Search.", {"type": "object", "properties": {}})
-RICH = Choice(
+ASKED: list[llm.Message] = [llm.User("What orbits the Earth?")]
+SEARCH = llm.ToolSchema("search", "Search.", {"type": "object", "properties": {}})
+RICH = llm.Choice(
     "The Moon.",
-    (ToolCall("c1", "search", "{}"),),
-    Finish.CALLS,
+    (llm.ToolCall("c1", "search", "{}"),),
+    llm.Finish.CALLS,
     "Hm.",
     "",
-    (TokenLogprob("The", -0.5),),
+    (llm.TokenLogprob("The", -0.5),),
     '{"kept": 1}',
 )
 
@@ -48,7 +36,7 @@ async def test_the_same_request_costs_once_and_gives_the_same(tmp_path: Path) ->
     assert [type(event) for event in again] == [type(event) for event in first]
 
 
-CHANGES: dict[str, Options] = {
+CHANGES: dict[str, llm.Options] = {
     "seed": {"seed": 2},
     "n": {"n": 2},
     "tools": {"tools": [SEARCH]},
@@ -65,8 +53,8 @@ async def test_every_option_makes_another_request(change: str, tmp_path: Path) -
     script = ScriptedModel(lambda request: "The Moon.")
     model = CachedModel(script, tmp_path)
 
-    await read_completion(model.complete(ASKED))
-    await read_completion(model.complete(ASKED, **CHANGES[change]))
+    await llm.read_completion(model.complete(ASKED))
+    await llm.read_completion(model.complete(ASKED, **CHANGES[change]))
 
     assert len(script.requests) == 2
 
@@ -75,12 +63,12 @@ async def test_another_role_or_another_model_makes_another_request(tmp_path: Pat
     script = ScriptedModel(lambda request: "The Moon.")
     other = ScriptedModel(lambda request: "The Moon.", model="other")
 
-    await read_completion(CachedModel(script, tmp_path).complete([User("Moon")]))
-    await read_completion(CachedModel(script, tmp_path).complete([System("Moon")]))
-    await read_completion(CachedModel(other, tmp_path).complete([User("Moon")]))
+    await llm.read_completion(CachedModel(script, tmp_path).complete([llm.User("Moon")]))
+    await llm.read_completion(CachedModel(script, tmp_path).complete([llm.System("Moon")]))
+    await llm.read_completion(CachedModel(other, tmp_path).complete([llm.User("Moon")]))
 
     assert (len(script.requests), len(other.requests)) == (2, 1)
-    assert other.identity == Identity("scripted", "other")
+    assert other.identity == llm.Identity("scripted", "other")
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
@@ -100,17 +88,17 @@ def _damage(folder: Path, change: Callable[[bytes], bytes]) -> None:
 async def test_a_damaged_file_counts_as_absent(damage: str, tmp_path: Path) -> None:
     script = ScriptedModel(["The Moon.", "The Moon."])
     model = CachedModel(script, tmp_path)
-    await read_completion(model.complete(ASKED))
+    await llm.read_completion(model.complete(ASKED))
     _damage(tmp_path, DAMAGE[damage])
 
-    done = await read_completion(model.complete(ASKED))
+    done = await llm.read_completion(model.complete(ASKED))
 
     assert (done.stored, done.first.text, len(script.requests)) == (False, "The Moon.", 2)
 
 
-@pytest.mark.parametrize("choice", [Choice(""), Choice("The M", finish=Finish.LENGTH)])
-async def test_what_is_empty_or_cut_off_is_not_kept(choice: Choice, tmp_path: Path) -> None:
+@pytest.mark.parametrize("choice", [llm.Choice(""), llm.Choice("The M", finish=llm.Finish.LENGTH)])
+async def test_what_is_empty_or_cut_off_is_not_kept(choice: llm.Choice, tmp_path: Path) -> None:
     model = CachedModel(ScriptedModel([choice, "The Moon."]), tmp_path)
-    await read_completion(model.complete(ASKED))
+    await llm.read_completion(model.complete(ASKED))
 
-    assert (await read_completion(model.complete(ASKED))).first.text == "The Moon."
+    assert (await llm.read_completion(model.complete(ASKED))).first.text == "The Moon."

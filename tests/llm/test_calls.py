@@ -6,17 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema
-from askgraph.llm.structured import (
-    InvalidCall,
-    InvalidReply,
-    StructuredReply,
-    ValidCall,
-    check_call,
-    detect_loop,
-    find_reply_problem,
-    parse_structured,
-)
+from askgraph.llm import Assistant, Choice, Finish, ToolCall, ToolSchema, structured
 
 SEARCH = ToolSchema(
     "search_entity",
@@ -37,8 +27,10 @@ CANCEL = ToolSchema("cancel", "Give up.", {"type": "object", "properties": {}})
 TOOLS = [SEARCH, CANCEL]
 
 
-def _checked(arguments: str, name: str = "search_entity") -> ValidCall | InvalidCall:
-    return check_call(ToolCall("c1", name, arguments), TOOLS)
+def _checked(
+    arguments: str, name: str = "search_entity"
+) -> structured.ValidCall | structured.InvalidCall:
+    return structured.check_call(ToolCall("c1", name, arguments), TOOLS)
 
 
 @for_each(
@@ -58,7 +50,7 @@ def _checked(arguments: str, name: str = "search_entity") -> ValidCall | Invalid
 def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
     checked = _checked(written)
 
-    assert isinstance(checked, ValidCall)
+    assert isinstance(checked, structured.ValidCall)
     assert checked.arguments == read
 
 
@@ -66,7 +58,7 @@ def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
 def test_the_tool_is_found_in_other_spellings(name: str) -> None:
     checked = _checked('{"text": "Moon"}', name)
 
-    assert isinstance(checked, ValidCall)
+    assert isinstance(checked, structured.ValidCall)
     assert checked.tool is SEARCH
 
 
@@ -89,7 +81,7 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
 def test_what_cannot_be_run_is_said_in_words(written: str, said: str) -> None:
     checked = _checked(written)
 
-    assert isinstance(checked, InvalidCall)
+    assert isinstance(checked, structured.InvalidCall)
     assert said in checked.feedback
     assert len(checked.feedback) < 500
 
@@ -97,7 +89,7 @@ def test_what_cannot_be_run_is_said_in_words(written: str, said: str) -> None:
 def test_an_unknown_tool_is_answered_with_the_near_ones_and_all() -> None:
     checked = _checked("{}", "serch_entity")
 
-    assert isinstance(checked, InvalidCall)
+    assert isinstance(checked, structured.InvalidCall)
     assert checked.feedback == (
         "There is no tool 'serch_entity', so nothing was run."
         " Did you mean search_entity? The tools are search_entity, cancel."
@@ -105,19 +97,19 @@ def test_an_unknown_tool_is_answered_with_the_near_ones_and_all() -> None:
 
 
 def test_a_tool_without_arguments_needs_none() -> None:
-    assert isinstance(_checked("", "cancel"), ValidCall)
+    assert isinstance(_checked("", "cancel"), structured.ValidCall)
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
 def test_no_text_is_too_odd(written: str) -> None:
-    assert isinstance(_checked(written), ValidCall | InvalidCall)
+    assert isinstance(_checked(written), structured.ValidCall | structured.InvalidCall)
 
 
 @given(st.dictionaries(st.sampled_from(["text", "limit", "exact", "x"]), st.text() | st.integers()))
 def test_what_is_run_has_what_it_needs(arguments: dict[str, object]) -> None:
     checked = _checked(json.dumps(arguments))
 
-    if isinstance(checked, ValidCall):
+    if isinstance(checked, structured.ValidCall):
         assert isinstance(checked.arguments["text"], str)
         assert isinstance(checked.arguments.get("limit", 1), int)
         assert "x" not in checked.arguments
@@ -141,7 +133,7 @@ CALL = ToolCall("c1", "search", "{}")
     ],
 )
 def test_each_trouble_is_said(choice: Choice, said: str | None) -> None:
-    found = find_reply_problem(choice)
+    found = structured.find_reply_problem(choice)
 
     assert found is None if said is None else found and said in found
 
@@ -168,7 +160,7 @@ def _turn(letter: str, number: int = 0) -> Choice:
     ],
 )
 def test_a_round_is_found_when_it_is_done_twice(turns: str, message: str | None) -> None:
-    said = detect_loop([_turn(letter, number) for number, letter in enumerate(turns)])
+    said = structured.detect_loop([_turn(letter, number) for number, letter in enumerate(turns)])
 
     assert said is None if message is None else said and message in said
 
@@ -178,9 +170,11 @@ def test_turns_are_the_same_whatever_their_ids_spaces_and_order_of_calls() -> No
     again = (ToolCall("9", "b", "{ }"), ToolCall("8", "a", '{"y":2,"x":1}'))
     bad = ToolCall("1", "a", '{"x": ')
 
-    assert detect_loop([Choice("So:", (one, two)), Assistant(" so: ", again)])
-    assert detect_loop([Choice("", (bad,)), Choice("", (bad,))])
-    assert not detect_loop([Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))])
+    assert structured.detect_loop([Choice("So:", (one, two)), Assistant(" so: ", again)])
+    assert structured.detect_loop([Choice("", (bad,)), Choice("", (bad,))])
+    assert not structured.detect_loop(
+        [Choice("", (bad,)), Choice("", (ToolCall("1", "a", '{"y": '),))]
+    )
 
 
 SCHEMA = {
@@ -201,7 +195,9 @@ SCHEMA = {
     ],
 )
 def test_the_object_is_found(text: str) -> None:
-    assert parse_structured(Choice(text), SCHEMA) == StructuredReply({"status": "done", "rows": 3})
+    assert structured.parse_structured(Choice(text), SCHEMA) == structured.StructuredReply(
+        {"status": "done", "rows": 3}
+    )
 
 
 @for_each(
@@ -216,7 +212,7 @@ def test_the_object_is_found(text: str) -> None:
     ],
 )
 def test_what_does_not_fit_is_said(text: str, said: str) -> None:
-    read = parse_structured(Choice(text), SCHEMA)
+    read = structured.parse_structured(Choice(text), SCHEMA)
 
-    assert isinstance(read, InvalidReply)
+    assert isinstance(read, structured.InvalidReply)
     assert said in read.feedback

@@ -47,8 +47,7 @@ def vllm(asked: Json) -> Any:
         return [Turn("moon 4 of Jupiter")]
     if "logprobs" in asked:
         return [Turn("Hello", logprobs=(("Hello", -0.25),))]
-    one = Turn(FITS) if "response_format" in asked else COUNTED
-    return [one] * asked.get("n", 1)
+    return [Turn(FITS) if "response_format" in asked else COUNTED] * asked.get("n", 1)
 
 
 def _is_llama_with_all_but_calls(found: CapabilityReport) -> None:

@@ -10,24 +10,14 @@ from tests.servers import faults
 from tests.servers.llm import LlmServer, Says, Turn, refused
 from tests.servers.sparql import Fault
 
-from askgraph import plugins
+from askgraph import llm, plugins
 from askgraph.errors import ErrorReply, Overloaded, SetupError, TimedOut
-from askgraph.llm import (
-    Completion,
-    Finish,
-    Message,
-    Request,
-    TokenLogprob,
-    ToolSchema,
-    User,
-    read_completion,
-)
 from askgraph.llm._streams import ReplyAssembler
 from askgraph.llm.openai import OpenAIModel
 
-ASKED: list[Message] = [User("What orbits the Earth?")]
+ASKED: list[llm.Message] = [llm.User("What orbits the Earth?")]
 SCHEMA = {"type": "object", "properties": {"iri": {"type": "string"}}, "required": ["iri"]}
-SEARCH = ToolSchema("search", "Search.", {"type": "object", "properties": {}})
+SEARCH = llm.ToolSchema("search", "Search.", {"type": "object", "properties": {}})
 
 
 @pytest.fixture
@@ -49,7 +39,7 @@ def _said(finish: str | None = "stop", **delta: object) -> dict[str, object]:
 async def test_options_are_sent_under_the_names_all_servers_know(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:
-    await read_completion(
+    await llm.read_completion(
         model.complete(
             ASKED, tools=[SEARCH], tool_choice="search", seed=3, max_tokens=50, temperature=0.0
         )
@@ -68,7 +58,7 @@ async def test_without_a_key_no_authorization_is_sent(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-this-server")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-not-for-this-server")
 
-    await read_completion(model.complete(ASKED))
+    await llm.read_completion(model.complete(ASKED))
 
     assert "not-for-this-server" not in str(llm_server.requests[0].headers)
     assert "authorization" not in llm_server.requests[0].headers
@@ -80,7 +70,7 @@ async def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_o
     llm_server.says = Says(refuses={"seed", "stream_options"})
 
     for _ in range(2):
-        await read_completion(model.complete(ASKED, seed=1, temperature=0.5))
+        await llm.read_completion(model.complete(ASKED, seed=1, temperature=0.5))
 
     assert [sorted({"seed", "stream_options"} & body.keys()) for body in llm_server.bodies] == [
         ["seed", "stream_options"],
@@ -99,7 +89,7 @@ async def test_choices_that_are_more_than_a_server_gives_at_once_are_asked_for_s
         refused(400, bound) if asked.get("n", 1) > 2 else [Turn("The Moon.")]
     )
 
-    done = await read_completion(model.complete(ASKED, n=5, seed=3))
+    done = await llm.read_completion(model.complete(ASKED, n=5, seed=3))
 
     assert [choice.text for choice in done.choices] == ["The Moon."] * 5
     assert sorted(body["seed"] for body in llm_server.bodies[1:]) == [3, 4, 5, 6, 7]
@@ -110,7 +100,7 @@ async def test_a_server_that_takes_neither_name_is_asked_without_a_length(
 ) -> None:
     llm_server.says = Says(refuses={"max_tokens", "max_completion_tokens"})
 
-    done = await read_completion(model.complete(ASKED, max_tokens=9))
+    done = await llm.read_completion(model.complete(ASKED, max_tokens=9))
 
     assert done.first.text == "The Moon."
     names = [{"max_tokens", "max_completion_tokens"} & body.keys() for body in llm_server.bodies]
@@ -128,7 +118,7 @@ async def test_a_server_that_takes_neither_name_is_asked_without_a_length(
 async def test_a_schema_is_strict_where_it_is_closed(
     schema: dict[str, object], strict: bool, model: OpenAIModel, llm_server: LlmServer
 ) -> None:
-    await read_completion(model.complete(ASKED, schema=schema))
+    await llm.read_completion(model.complete(ASKED, schema=schema))
 
     assert llm_server.bodies[0]["response_format"]["json_schema"]["strict"] is strict
 
@@ -138,7 +128,7 @@ async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it
 ) -> None:
     llm_server.says = Says(refuses={"response_format"})
 
-    await read_completion(model.complete(ASKED, schema=SCHEMA))
+    await llm.read_completion(model.complete(ASKED, schema=SCHEMA))
 
     first, second, last = llm_server.bodies
     assert first["response_format"]["json_schema"]["schema"] == SCHEMA
@@ -153,7 +143,7 @@ async def test_a_refusal_of_the_value_is_no_reason_to_leave_it_out(
     llm_server.acts.append(faults.status(400, "temperature must be at most 2"))
 
     with pytest.raises(ErrorReply, match="at most 2"):
-        await read_completion(model.complete(ASKED, temperature=9.0))
+        await llm.read_completion(model.complete(ASKED, temperature=9.0))
 
     assert len(llm_server.requests) == 1
 
@@ -163,7 +153,7 @@ async def test_a_server_that_does_not_stream_is_read_too(
 ) -> None:
     llm_server.says = Says(streams=False)
 
-    done = await read_completion(model.complete(ASKED, n=2))
+    done = await llm.read_completion(model.complete(ASKED, n=2))
 
     assert [choice.text for choice in done.choices] == ["The Moon.", "The Moon."]
     assert done.usage.estimated
@@ -179,20 +169,20 @@ async def test_calls_that_are_all_numbered_zero_are_told_apart(
     whole = [call("a", '{"text": 1}'), call("b", {"text": 2})]
     llm_server.acts.append(_events(_said(None, tool_calls=whole), _said("stop")))
 
-    first = (await read_completion(model.complete(ASKED))).first
+    first = (await llm.read_completion(model.complete(ASKED))).first
 
     assert [(one.id, one.arguments) for one in first.calls] == [
         ("a", '{"text": 1}'),
         ("b", '{"text": 2}'),
     ]
-    assert first.finish is Finish.CALLS
+    assert first.finish is llm.Finish.CALLS
 
 
 async def test_calls_without_an_id_get_one(model: OpenAIModel, llm_server: LlmServer) -> None:
     call = {"function": {"name": "search", "arguments": "{}"}}
     llm_server.acts.append(_events(_said("tool_calls", tool_calls=[call, call])))
 
-    first = (await read_completion(model.complete(ASKED))).first
+    first = (await llm.read_completion(model.complete(ASKED))).first
 
     assert len({call.id for call in first.calls}) == 2
 
@@ -200,9 +190,9 @@ async def test_calls_without_an_id_get_one(model: OpenAIModel, llm_server: LlmSe
 async def test_words_of_refusal_make_a_refusal(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.acts.append(_events(_said("stop", refusal="I would rather not.")))
 
-    first = (await read_completion(model.complete(ASKED))).first
+    first = (await llm.read_completion(model.complete(ASKED))).first
 
-    assert (first.finish, first.refusal) == (Finish.REFUSED, "I would rather not.")
+    assert (first.finish, first.refusal) == (llm.Finish.REFUSED, "I would rather not.")
 
 
 async def test_an_error_inside_a_good_reply_is_an_error(
@@ -212,15 +202,15 @@ async def test_an_error_inside_a_good_reply_is_an_error(
     llm_server.acts.append(_events(_said(None, content="The"), error))
 
     with pytest.raises(Overloaded, match="overloaded"):
-        await read_completion(model.complete(ASKED))
+        await llm.read_completion(model.complete(ASKED))
 
 
 async def test_log_probabilities_add_up(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn(logprobs=(("The ", -0.5), ("Moon", -0.25))))
 
-    first = (await read_completion(model.complete(ASKED, logprobs=True))).first
+    first = (await llm.read_completion(model.complete(ASKED, logprobs=True))).first
 
-    assert first.logprobs == (TokenLogprob("The ", -0.5), TokenLogprob("Moon", -0.25))
+    assert first.logprobs == (llm.TokenLogprob("The ", -0.5), llm.TokenLogprob("Moon", -0.25))
     assert first.logprob == -0.75
     assert llm_server.bodies[0]["logprobs"] is True
 
@@ -230,7 +220,7 @@ async def test_choices_that_are_asked_for_again_have_other_seeds(
 ) -> None:
     llm_server.says = Says(most_choices=1)
 
-    done = await read_completion(model.complete(ASKED, n=3, seed=10))
+    done = await llm.read_completion(model.complete(ASKED, n=3, seed=10))
 
     assert len(done.choices) == 3
     assert sorted(body["seed"] for body in llm_server.bodies) == [10, 11, 12]
@@ -241,7 +231,7 @@ async def test_signs_of_life_are_no_first_word(llm_server: LlmServer) -> None:
     model = OpenAIModel("m", base_url=llm_server.base + "/v1", first_timeout=0.3)
 
     with pytest.raises(TimedOut):
-        await read_completion(model.complete(ASKED))
+        await llm.read_completion(model.complete(ASKED))
 
     await model.close()
 
@@ -252,7 +242,7 @@ async def test_a_reply_that_does_not_end_ends_at_the_total_time(llm_server: LlmS
     model = OpenAIModel("m", base_url=llm_server.base + "/v1", timeout=0.5)
 
     with pytest.raises(TimedOut, match="no complete reply"):
-        await read_completion(model.complete(ASKED))
+        await llm.read_completion(model.complete(ASKED))
 
     await model.close()
 
@@ -262,17 +252,17 @@ async def test_ten_megabytes_of_arguments_are_cut_off(
 ) -> None:
     llm_server.turns.append(Turn("", (("search", '{"text": "' + "x" * 7_000_000 + '"}'),)))
 
-    first = (await read_completion(model.complete(ASKED))).first
+    first = (await llm.read_completion(model.complete(ASKED))).first
 
-    assert first.finish is Finish.LENGTH
+    assert first.finish is llm.Finish.LENGTH
     assert len(first.calls[0].arguments) < 1_000_000
 
 
 def test_one_model_serves_one_event_loop_after_the_other(llm_server: LlmServer) -> None:
     model = OpenAIModel("m", base_url=llm_server.base + "/v1")
 
-    async def once() -> Completion:
-        done = await read_completion(model.complete(ASKED))
+    async def once() -> llm.Completion:
+        done = await llm.read_completion(model.complete(ASKED))
         await model.close()
         return done
 
@@ -297,7 +287,7 @@ async def test_the_width_of_the_beam_is_the_number_of_choices(
 ) -> None:
     llm_server.turns.extend([Turn("The Moon."), Turn("A moon.")])
 
-    found = await read_completion(model.complete(ASKED, n=2, beams=True))
+    found = await llm.read_completion(model.complete(ASKED, n=2, beams=True))
 
     assert [choice.text for choice in found.choices] == ["The Moon.", "A moon."]
     [sent] = llm_server.bodies
@@ -310,7 +300,7 @@ async def test_a_server_that_does_not_know_beams_is_named_and_not_asked_for_samp
     llm_server.says.refuses = {"use_beam_search"}
 
     with pytest.raises(SetupError, match=r"'m' cannot do a beam search.*vLLM can"):
-        await read_completion(model.complete(ASKED, n=2, beams=True))
+        await llm.read_completion(model.complete(ASKED, n=2, beams=True))
     assert len(llm_server.bodies) == 1
 
 
@@ -323,7 +313,7 @@ async def test_a_server_that_passes_over_the_wish_is_noticed(
     with pytest.raises(
         SetupError, match="3 beams were requested, but 1 different replies came back"
     ):
-        await read_completion(model.complete(ASKED, n=3, beams=True))
+        await llm.read_completion(model.complete(ASKED, n=3, beams=True))
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
@@ -332,7 +322,7 @@ async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, prov
     made = plugins.load("llm", provider)("m", base_url=llm_server.base, key_env=None)
 
     with pytest.raises(SetupError, match="its provider offers none"):
-        await read_completion(made.complete(ASKED, n=2, beams=True))
+        await llm.read_completion(made.complete(ASKED, n=2, beams=True))
     await made.close()
     assert llm_server.bodies == []
 
@@ -346,7 +336,7 @@ async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, prov
     ],
 )
 def test_halves_of_a_character_are_put_together(pieces: list[str], whole: str) -> None:
-    assembly = ReplyAssembler(Request.from_options(ASKED, {}), model="m")
+    assembly = ReplyAssembler(llm.Request.from_options(ASKED, {}), model="m")
     for piece in pieces:
         assembly.add_text(piece).text.encode()
         assembly.add_reasoning(piece).text.encode()

@@ -6,16 +6,8 @@ import time
 import pytest
 from tests.each import for_each
 
+from askgraph import errors
 from askgraph.deadline import Deadline, use_deadline
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
 from askgraph.llm import Completion, Message, Restart, TextPart, User, read_completion
 from askgraph.llm.retried import RetriedModel
 from askgraph.llm.scripted import ScriptedModel
@@ -24,7 +16,7 @@ ASKED: list[Message] = [User("What orbits the Earth?")]
 
 
 async def test_what_may_pass_is_tried_again() -> None:
-    script = ScriptedModel([Overloaded("busy"), Unreachable("gone"), "The Moon."])
+    script = ScriptedModel([errors.Overloaded("busy"), errors.Unreachable("gone"), "The Moon."])
 
     events = [event async for event in RetriedModel(script, first_wait=0.001).complete(ASKED)]
 
@@ -34,17 +26,17 @@ async def test_what_may_pass_is_tried_again() -> None:
 @for_each(
     ("error", "requests"),
     [
-        (Overloaded("busy"), 5),
-        (Overloaded("busy", retry_after=3600), 1),
-        (Unreachable("gone"), 3),
-        (TimedOut("late"), 2),
-        (MalformedReply("cut"), 2),
-        (ErrorReply("no such model"), 1),
-        (Unauthorised("no key"), 1),
+        (errors.Overloaded("busy"), 5),
+        (errors.Overloaded("busy", retry_after=3600), 1),
+        (errors.Unreachable("gone"), 3),
+        (errors.TimedOut("late"), 2),
+        (errors.MalformedReply("cut"), 2),
+        (errors.ErrorReply("no such model"), 1),
+        (errors.Unauthorised("no key"), 1),
     ],
 )
 async def test_a_server_that_fails_is_not_asked_for_ever(
-    error: AskgraphError, requests: int
+    error: errors.AskgraphError, requests: int
 ) -> None:
     script = ScriptedModel([error] * 9)
 
@@ -56,13 +48,13 @@ async def test_a_server_that_fails_is_not_asked_for_ever(
 
 @pytest.mark.slow
 async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
-    script = ScriptedModel([Unreachable("gone"), "The Moon.", "The Moon again."])
+    script = ScriptedModel([errors.Unreachable("gone"), "The Moon.", "The Moon again."])
     model = RetriedModel(script, retries=0, pause=2.0)
 
-    with pytest.raises(Unreachable, match=r"^gone$"):
+    with pytest.raises(errors.Unreachable, match=r"^gone$"):
         await read_completion(model.complete(ASKED))
     with pytest.raises(
-        Unreachable, match=r"gone; that was [01]\.\d seconds ago.*not called again for 2"
+        errors.Unreachable, match=r"gone; that was [01]\.\d seconds ago.*not called again for 2"
     ):
         await read_completion(model.complete(ASKED))
     assert len(script.requests) == 1
@@ -74,14 +66,14 @@ async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
 
 
 async def test_nobody_waits_for_a_retry_beyond_the_deadline_of_the_question() -> None:
-    script = ScriptedModel([Overloaded("busy", retry_after=50), "The Moon."])
+    script = ScriptedModel([errors.Overloaded("busy", retry_after=50), "The Moon."])
 
-    with use_deadline(Deadline(40)), pytest.raises(Overloaded):
+    with use_deadline(Deadline(40)), pytest.raises(errors.Overloaded):
         await read_completion(RetriedModel(script).complete(ASKED))
 
 
 async def test_retry_after_is_honoured() -> None:
-    script = ScriptedModel([Overloaded("busy", retry_after=0.3), "The Moon."])
+    script = ScriptedModel([errors.Overloaded("busy", retry_after=0.3), "The Moon."])
     began = time.monotonic()
 
     await read_completion(RetriedModel(script, first_wait=0.0).complete(ASKED))

@@ -9,7 +9,7 @@ import pytest
 from tests.each import for_each
 from tests.methods.guiding import guided, outcome, prompt_text, reply
 
-from askgraph import sample
+from askgraph import sample, trace
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
@@ -18,16 +18,6 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
-from askgraph.trace import (
-    Answer,
-    Clarification,
-    ModelTurn,
-    Outcome,
-    Prompt,
-    Question,
-    Refusal,
-    Step,
-)
 from askgraph.workspace import Workspace
 
 QUESTIONS = [
@@ -46,7 +36,7 @@ THOUGHT = "Hidden:e1 and hidden:e2 fit: hidden:v1."
 
 async def galileo(
     space: KnowledgeGraph, settings: Mapping[str, Any], **said: Any
-) -> tuple[list[Step], Mapping[str, str]]:
+) -> tuple[list[trace.Step], Mapping[str, str]]:
     """Ask about Galileo; the reply has the placeholders of the question in place of names."""
     named: dict[str, str] = {}
 
@@ -128,9 +118,11 @@ async def test_what_a_model_says_has_names_in_it(space: KnowledgeGraph) -> None:
         )
     ]
 
-    assert isinstance(back, Clarification) and back.question == "Is it Galileo or 1700?"
-    assert isinstance(lack, Refusal) and lack.reason == "Nothing of Galileo and Jupiter."
-    assert isinstance(despair, Refusal) and despair.reason.endswith("Perhaps Galileo in 1700.")
+    assert isinstance(back, trace.Clarification) and back.question == "Is it Galileo or 1700?"
+    assert isinstance(lack, trace.Refusal) and lack.reason == "Nothing of Galileo and Jupiter."
+    assert isinstance(despair, trace.Refusal) and despair.reason.endswith(
+        "Perhaps Galileo in 1700."
+    )
 
 
 async def test_the_question_has_the_placeholders_of_the_best_candidate(
@@ -152,15 +144,17 @@ async def test_a_masked_query_is_run_on_the_things_that_it_means(space: Knowledg
     steps, _ = await galileo(space, {}, query=query)
 
     found = outcome(steps)
-    assert isinstance(found, Answer) and len(found.result.rows) == 4
+    assert isinstance(found, trace.Answer) and len(found.result.rows) == 4
     assert "Galileo Galilei" in found.words and "Jupiter" in found.words
 
 
 async def test_where_nothing_may_be_seen_no_model_is_asked(space: KnowledgeGraph) -> None:
     steps, model = await guided(space, GALILEO, [], sees="nothing")
 
-    assert model.requests == [] and not any(isinstance(s, Prompt | ModelTurn) for s in steps)
-    own = [step async for step in GraphSearch().answer(Question(GALILEO), [space])][-1]
+    assert model.requests == [] and not any(
+        isinstance(s, trace.Prompt | trace.ModelTurn) for s in steps
+    )
+    own = [step async for step in GraphSearch().answer(trace.Question(GALILEO), [space])][-1]
     assert said(outcome(steps)) == said(own)
 
 
@@ -185,10 +179,10 @@ def test_a_method_without_a_model_can_be_consulted_under_a_veil() -> None:
     assert method.others
 
 
-def said(step: Step) -> tuple[str, object]:
+def said(step: trace.Step) -> tuple[str, object]:
     """The kind of an outcome, and the query of its answer."""
-    assert isinstance(step, Outcome)
-    best = step if isinstance(step, Answer) else step.best
+    assert isinstance(step, trace.Outcome)
+    best = step if isinstance(step, trace.Answer) else step.best
     return type(step).__name__, best and best.query
 
 
@@ -207,7 +201,7 @@ async def test_things_of_two_graphs_that_share_a_prefix_are_hidden_in_both(tmp_p
         (tmp_path / f"{name}.ttl").write_text(RIVERS.format(graph=name))
         graphs.append(Workspace(tmp_path / "workspace").open(tmp_path / f"{name}.ttl"))
     model = ScriptedModel(lambda _: reply(query="SELECT ?r { ?r ex:flowsTo ?s }", sure=0.3))
-    asked = Question("Which river flows to Green east?")
+    asked = trace.Question("Which river flows to Green east?")
     for detail in ("full", "both"):
         guided_by = Guided(model, sees="masked", detail=detail, turns=0)
         steps = [step async for step in guided_by.answer(asked, graphs)]

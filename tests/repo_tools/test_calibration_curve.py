@@ -10,32 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools.calibration import Scored, curve_text, fit_isotonic, trees_text
 
-from askgraph.search.decide import (
-    EVIDENCE,
-    BoostedTrees,
-    CalibrationCurve,
-    CurveKnot,
-    Tree,
-    read_curve,
-    read_trees,
-)
+from askgraph.search import decide
 
 leaves = st.floats(-3, 3).map(lambda number: round(number, 5) + 0.0)
 grown = st.recursive(
     leaves,
-    lambda below: st.tuples(st.integers(0, len(EVIDENCE) - 1), leaves, below, below),
+    lambda below: st.tuples(st.integers(0, len(decide.EVIDENCE) - 1), leaves, below, below),
     max_leaves=8,
 )
 
 
 @given(leaves, st.lists(grown, max_size=5))
-def test_what_is_written_is_read_again(start: float, given_: list[Tree]) -> None:
-    trees = BoostedTrees(tuple(sorted(EVIDENCE)), start, tuple(given_))
+def test_what_is_written_is_read_again(start: float, given_: list[decide.Tree]) -> None:
+    trees = decide.BoostedTrees(tuple(sorted(decide.EVIDENCE)), start, tuple(given_))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "confidence.json"
         path.write_text(trees_text(trees, ["Made by a test."]), "utf-8")
 
-        assert read_trees(path) == trees
+        assert decide.read_trees(path) == trees
 
 
 share = st.floats(0, 1)
@@ -83,11 +75,13 @@ def test_adjacent_violators_are_pooled_and_heavier_answers_count_for_more() -> N
 
 def test_a_written_curve_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "curve.toml"
-    curve = CalibrationCurve((CurveKnot(0.25, 0.125, 30.0), CurveKnot(0.75, np.float64(0.5), 40)))
+    curve = decide.CalibrationCurve(
+        (decide.CurveKnot(0.25, 0.125, 30.0), decide.CurveKnot(0.75, np.float64(0.5), 40))
+    )
 
     path.write_text(curve_text(curve, ["how it was made"]), "utf-8")
 
-    assert read_curve(path) == curve
+    assert decide.read_curve(path) == curve
     assert path.read_text("utf-8").startswith("# how it was made\n")
 
 
@@ -101,4 +95,4 @@ def test_any_fitted_curve_is_read_as_it_was_written(found: list[Scored]) -> None
     with TemporaryDirectory() as folder:
         path = Path(folder, "curve.toml")
         path.write_text(curve_text(curve, []), "utf-8")
-        assert read_curve(path) == curve
+        assert decide.read_curve(path) == curve

@@ -45,8 +45,7 @@ class Asked(NamedTuple):
         """Return the rows of the best query or its words, as they are compared."""
         if "words" in self.columns:
             return verbalize_query(known.best_query(self.question), {}, language=self.language)
-        language = None if "detected" in self.columns else self.language
-        best = known.best(self.question, language)
+        best = known.best(self.question, None if "detected" in self.columns else self.language)
         if "text" in self.columns:
             query, parts = known.query(best.query), str(self.rows).split(" , ")
             holds = all((one.removeprefix("no ") in query) is (one[:3] != "no ") for one in parts)

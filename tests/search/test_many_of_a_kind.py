@@ -69,8 +69,7 @@ def _three_words(number: int) -> str:
 def _predicates() -> Iterator[str]:
     for number in range(MANY):
         yield _a(f"e{number % THINGS}", "Thing") + _named(f"p{number}", _three_words(number))
-        target = f"<{SPACE}e{number * 17 % THINGS}>"
-        yield _triple(f"e{number % THINGS}", f"p{number}", target)
+        yield _triple(f"e{number % THINGS}", f"p{number}", f"<{SPACE}e{number * 17 % THINGS}>")
 
 
 def _classes() -> Iterator[str]:

@@ -49,8 +49,7 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
     ],
 )  # fmt: skip
 def test_a_time_that_nothing_is_at_is_not_passed_over_in_silence(question: str) -> None:
-    proposal = proposal_of(graph_of("office"), question)
-    decision = decide(proposal)
+    decision = decide(proposal_of(graph_of("office"), question))
 
     assert choose_outcome(decision.confidence, is_doubtful=decision.is_doubtful) != "answer"
 

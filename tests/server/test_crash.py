@@ -42,8 +42,7 @@ def work(url: str, name: int, known: Acknowledged) -> None:
                 said = client.post(f"/api/v1/runs/{id}/feedback", json={"verdict": "right"})
                 if said.status_code == 200:
                     known.feedback.add(id)
-                kept = client.post(f"/api/v1/runs/{id}/confirm", json={})
-                if kept.status_code == 200:
+                if client.post(f"/api/v1/runs/{id}/confirm", json={}).status_code == 200:
                     known.confirmed.add(id)
             except httpx2.TransportError:
                 return

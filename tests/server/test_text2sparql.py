@@ -28,8 +28,7 @@ questions:
 def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> None:
     questions, answers = tmp_path / "questions.yml", tmp_path / "answers.json"
     questions.write_text(QUESTIONS)
-    places = ("answers-db", "retries-log")
-    options = [f"--{name}={tmp_path / name}" for name in places]
+    options = [f"--{name}={tmp_path / name}" for name in ("answers-db", "retries-log")]
 
     done = subprocess.run(
         [clients_python(), "-c", ASK, questions, served, "-o", answers, "-r", "0", *options],

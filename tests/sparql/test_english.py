@@ -6,18 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.sparql.english import (
-    add_article,
-    is_past_participle,
-    is_plural,
-    lower_first_letter,
-    past_to_participle,
-    pluralize,
-    singularize,
-    to_infinitive,
-    to_participle,
-    to_past,
-)
+from askgraph.sparql import english
 
 PLURALS = """moon moons, agency agencies, launch launches, person people, spacecraft spacecraft,
 cars cars, axis axes, thesis theses, child children, bus buses, analysis analyses, matrix matrices,
@@ -28,36 +17,36 @@ series series, Wife Wives"""
 
 @for_each(("word", "plural"), [tuple(pair.split()) for pair in PLURALS.split(",")])
 def test_a_noun_has_its_plural(word: str, plural: str) -> None:
-    assert pluralize(word) == plural
+    assert english.pluralize(word) == plural
 
 
 def test_the_noun_before_a_preposition_has_the_plural() -> None:
-    assert pluralize("point of departure") == "points of departure"
+    assert english.pluralize("point of departure") == "points of departure"
 
 
 @for_each(
     ("change", "word", "changed"),
     [
-        (singularize, "moons", "moon"),
-        (singularize, "cities", "city"),
-        (singularize, "bus", "bus"),
-        (singularize, "axes", "axis"),
-        (singularize, "hypotheses", "hypothesis"),
-        (singularize, "Children", "Child"),
-        (add_article, "age", "an age"),
-        (add_article, "radius", "a radius"),
-        (add_article, "university", "a university"),
-        (lower_first_letter, "Launch site", "launch site"),
-        (lower_first_letter, "GDP", "GDP"),
-        (to_infinitive, "carries", "carry"),
-        (to_infinitive, "teaches", "teach"),
-        (to_infinitive, "causes", "cause"),
-        (to_participle, "ship", "shipped"),
-        (to_participle, "write", "written"),
-        (to_participle, "transfer", "transferred"),
-        (to_past, "written", "wrote"),
-        (to_past, "founded", "founded"),
-        (past_to_participle, "wrote", "written"),
+        (english.singularize, "moons", "moon"),
+        (english.singularize, "cities", "city"),
+        (english.singularize, "bus", "bus"),
+        (english.singularize, "axes", "axis"),
+        (english.singularize, "hypotheses", "hypothesis"),
+        (english.singularize, "Children", "Child"),
+        (english.add_article, "age", "an age"),
+        (english.add_article, "radius", "a radius"),
+        (english.add_article, "university", "a university"),
+        (english.lower_first_letter, "Launch site", "launch site"),
+        (english.lower_first_letter, "GDP", "GDP"),
+        (english.to_infinitive, "carries", "carry"),
+        (english.to_infinitive, "teaches", "teach"),
+        (english.to_infinitive, "causes", "cause"),
+        (english.to_participle, "ship", "shipped"),
+        (english.to_participle, "write", "written"),
+        (english.to_participle, "transfer", "transferred"),
+        (english.to_past, "written", "wrote"),
+        (english.to_past, "founded", "founded"),
+        (english.past_to_participle, "wrote", "written"),
     ],
 )
 def test_words_have_other_forms(change: Callable[[str], str], word: str, changed: str) -> None:
@@ -66,10 +55,14 @@ def test_words_have_other_forms(change: Callable[[str], str], word: str, changed
 
 def test_nouns_that_end_like_participles_are_none() -> None:
     assert [
-        w for w in "founded built speed bed located seed red".split() if is_past_participle(w)
+        w
+        for w in "founded built speed bed located seed red".split()
+        if english.is_past_participle(w)
     ] == ["founded", "built", "located"]
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=12))
 def test_a_plural_stays_as_it_is(word: str) -> None:
-    assert pluralize(pluralize(word)) == pluralize(word) or not is_plural(pluralize(word))
+    assert english.pluralize(english.pluralize(word)) == english.pluralize(
+        word
+    ) or not english.is_plural(english.pluralize(word))

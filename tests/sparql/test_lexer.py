@@ -10,18 +10,7 @@ from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
-from askgraph.sparql import (
-    Call,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    get_children,
-    group_patterns_by_subject,
-    transform,
-    walk,
-)
+from askgraph import sparql as ast
 from askgraph.sparql.lexer import declare_prefixes, split_tokens, tokenize
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.rewrite import lay_out_query
@@ -63,29 +52,31 @@ QUERY = parse_tree("SELECT ?a { ?a <x:p> ?b SERVICE <x:s> { ?b <x:q> <x:c> } FIL
 
 
 def test_all_nodes_and_terms_are_walked_in_order() -> None:
-    names = [str(node) for node in walk(QUERY.where) if isinstance(node, NamedNode | Variable)]
+    names = [str(node) for node in ast.walk(QUERY.where) if isinstance(node, NamedNode | Variable)]
     assert names == ["?a", "<x:p>", "?b", "?b", "<x:q>", "<x:c>", "<x:s>", "?b"]
 
 
 def test_a_walk_stays_out_of_what_it_may_not_enter() -> None:
-    found = walk(QUERY, into=lambda node: () if isinstance(node, Nested) else get_children(node))
-    assert [node for node in found if isinstance(node, Pattern)] == [QUERY.where.elements[0]]
+    found = ast.walk(
+        QUERY, into=lambda node: () if isinstance(node, ast.Nested) else ast.get_children(node)
+    )
+    assert [node for node in found if isinstance(node, ast.Pattern)] == [QUERY.where.elements[0]]
 
 
 def test_an_element_may_become_none_or_several() -> None:
     def change(node: object) -> object:
-        if isinstance(node, Filter):
+        if isinstance(node, ast.Filter):
             return ()
-        return (node, node) if isinstance(node, Pattern) else node
+        return (node, node) if isinstance(node, ast.Pattern) else node
 
-    changed = transform(QUERY, change, enter=lambda node: not isinstance(node, Nested))
+    changed = ast.transform(QUERY, change, enter=lambda node: not isinstance(node, ast.Nested))
     assert to_text(changed.where) == (
         "{ ?a <x:p> ?b . ?a <x:p> ?b . SERVICE <x:s> { ?b <x:q> <x:c> . } }"
     )
 
 
 def test_what_does_not_change_is_the_same_object() -> None:
-    assert transform(QUERY, lambda node: node) is QUERY
+    assert ast.transform(QUERY, lambda node: node) is QUERY
 
 
 X, MOON = Variable("x"), NamedNode("http://example.org/Moon")
@@ -94,12 +85,12 @@ X, MOON = Variable("x"), NamedNode("http://example.org/Moon")
 def test_a_tree_is_laid_out_without_being_read_from_a_text() -> None:
     radius = NamedNode("http://example.org/radius")
     minus = Literal("-5", datatype=NamedNode(XSD_INTEGER))
-    either = Call("||", (Call(">", (X, minus)), Call("&&", (X, Call("!", (X,))))))
-    query = Query(
+    either = ast.Call("||", (ast.Call(">", (X, minus)), ast.Call("&&", (X, ast.Call("!", (X,))))))
+    query = ast.Query(
         "SELECT",
-        Group((Pattern(X, radius, MOON), Pattern(X, radius, MOON), Filter(either))),
-        columns=((X, None), (Variable("n"), Call("COUNT DISTINCT", (X,)))),
-        order=((Call("COUNT", ()), False),),
+        ast.Group((ast.Pattern(X, radius, MOON), ast.Pattern(X, radius, MOON), ast.Filter(either))),
+        columns=((X, None), (Variable("n"), ast.Call("COUNT DISTINCT", (X,)))),
+        order=((ast.Call("COUNT", ()), False),),
         limit=3,
     )
     assert format_tree(query, EX, {"http://example.org/radius": "mean width"}) == (
@@ -117,7 +108,7 @@ def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
     query = parse_tree("SELECT ?x { ?x a ?y . ?z a ?x . ?x a ?y }")
     text = format_tree(query, EX)
 
-    assert to_tree(text) == parse_tree(text) == group_patterns_by_subject(query)
+    assert to_tree(text) == parse_tree(text) == ast.group_patterns_by_subject(query)
     assert to_text(query).tree is query
     assert [type(one) for one in (copy.copy(text), pickle.loads(pickle.dumps(text)))] == [str, str]
 

@@ -9,20 +9,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 from tests.each import for_each
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
+from askgraph import sparql as ast
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Filter,
-    Nested,
-    Pattern,
-    Query,
-    Union,
-    Values,
-    find_calls,
-    find_variables,
-    walk,
-)
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.parser import parse_query, parse_tree
 from askgraph.sparql.serializer import to_text
@@ -34,13 +22,15 @@ A = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 def test_the_order_of_writing_is_kept() -> None:
     query = parse_tree("SELECT ?b { ?a <x:p>+ ?b ; a <x:C> . FILTER(?b > 1 + 2 * 3 || !?c) }")
     first, second, last = query.where.elements
-    assert first == Pattern(Variable("a"), PropertyPath("+", (NamedNode("x:p"),)), Variable("b"))
-    assert isinstance(second, Pattern)
-    assert isinstance(last, Filter)
-    assert isinstance(last.condition, Call)
+    assert first == ast.Pattern(
+        Variable("a"), PropertyPath("+", (NamedNode("x:p"),)), Variable("b")
+    )
+    assert isinstance(second, ast.Pattern)
+    assert isinstance(last, ast.Filter)
+    assert isinstance(last.condition, ast.Call)
     assert last.condition.name == "||"
     assert to_text(last) == "FILTER((?b > (1 + (2 * 3))) || !(?c))"
-    assert [name.value for name in find_variables(query)] == ["b"]
+    assert [name.value for name in ast.find_variables(query)] == ["b"]
 
 
 @for_each(
@@ -79,7 +69,7 @@ def test_escapes_and_unknown_prefixes_are_resolved() -> None:
     query = parse_tree(
         r"PREFIX e: <http://x/> SELECT * { e:a\#b no:such 'it''s' }".replace("''", "\\'")
     )
-    assert query.where.elements[0] == Pattern(
+    assert query.where.elements[0] == ast.Pattern(
         NamedNode("http://x/a#b"), NamedNode("no:such"), Literal("it's")
     )
 
@@ -87,7 +77,7 @@ def test_escapes_and_unknown_prefixes_are_resolved() -> None:
 def test_blank_nodes_and_collections_become_variables() -> None:
     query = parse_tree("SELECT * { [ <x:p> 1 ] <x:q> (2 _:b) }")
     assert len(query.where.elements) == 6
-    assert all(name.value.startswith("__") for name in find_variables(query.where))
+    assert all(name.value.startswith("__") for name in ast.find_variables(query.where))
 
 
 @for_each("next", ["{ ?a <x:q> ?c }", "BIND(1 AS ?c)", "FILTER(?b > 1)", ". ?b ?c ?d"])
@@ -116,8 +106,11 @@ def test_a_tree_written_as_text_is_parsed_into_the_same_tree(body: str, ending: 
 @given(GROUPS)
 def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
     text = EX.build_header("ex:a") + f"select * {{ {body} }}"
-    for node in walk(parse_query(text).tree.where):
-        if not isinstance(node, Call | PropertyPath | Filter | Bind | Values | Nested | Union):
+    for node in ast.walk(parse_query(text).tree.where):
+        if not isinstance(
+            node,
+            ast.Call | PropertyPath | ast.Filter | ast.Bind | ast.Values | ast.Nested | ast.Union,
+        ):
             continue
         assert node.span is not None
         found: object
@@ -125,20 +118,20 @@ def test_the_place_of_a_node_holds_a_text_of_that_node(body: str) -> None:
         if "[" in piece or "_:" in piece:  # whose variables are numbered through the query
             continue
         match node:
-            case Call() if node.is_aggregate:
+            case ast.Call() if node.is_aggregate:
                 continue
-            case Call():
-                found = _first(f"SELECT (({piece}) AS ?new1) {{ }}", Query).columns[0][1]
+            case ast.Call():
+                found = _first(f"SELECT (({piece}) AS ?new1) {{ }}", ast.Query).columns[0][1]
             case PropertyPath():
-                found = _first(f"ASK {{ ?s {piece} ?o }}", Pattern).predicate
+                found = _first(f"ASK {{ ?s {piece} ?o }}", ast.Pattern).predicate
             case _:
-                found = _first(f"ASK {{ {piece} }}", Query).where.elements[0]
+                found = _first(f"ASK {{ {piece} }}", ast.Query).where.elements[0]
         assert found == node
 
 
 def _first(text: str, kind: type[Node]) -> Node:
     tree = parse_query(EX.build_header("ex:a") + text).tree
-    return next(node for node in walk(tree) if isinstance(node, kind))
+    return next(node for node in ast.walk(tree) if isinstance(node, kind))
 
 
 CASTS = [f"xsd:{name}" for name in ("int", "long", "float", "dateTime", "date", "string", "gYear")]
@@ -148,8 +141,8 @@ CASTS = [f"xsd:{name}" for name in ("int", "long", "float", "dateTime", "date", 
 def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
     query = parse_tree(f"ASK {{ ?s ?p ?o FILTER({function}(?o) > {function}(DISTINCT ?o, 1)) }}")
     condition = query.where.elements[1]
-    assert isinstance(condition, Filter)
-    assert len(list(find_calls(condition))) == 3
+    assert isinstance(condition, ast.Filter)
+    assert len(list(ast.find_calls(condition))) == 3
 
 
 @for_each(

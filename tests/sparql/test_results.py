@@ -6,17 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, RdfFormat, Triple
 
-from askgraph.sparql.results import (
-    GRAPH_FORMATS,
-    ROW_FORMATS,
-    GraphResult,
-    ResultFormat,
-    Row,
-    SelectResult,
-    Term,
-    get_result_format,
-    serialize_result,
-)
+from askgraph.sparql import results
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
 ANY_TERMS = st.sampled_from(
@@ -38,22 +28,24 @@ ANY_ROWS = st.lists(st.tuples(ANY_TERMS, ANY_TERMS), max_size=8)
 
 
 @given(ANY_ROWS, st.randoms())
-def test_the_same_rows_come_in_the_same_order(rows: list[Row], chance: object) -> None:
+def test_the_same_rows_come_in_the_same_order(rows: list[results.Row], chance: object) -> None:
     shuffled = list(rows)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = (SelectResult(("a", "b"), tuple(given)).sort_rows() for given in (rows, shuffled))
+    one, other = (
+        results.SelectResult(("a", "b"), tuple(given)).sort_rows() for given in (rows, shuffled)
+    )
     assert one.rows == other.rows
     assert sorted(map(str, one.rows)) == sorted(map(str, rows))
 
 
 def test_numbers_come_by_value_and_unbound_first() -> None:
     rows = tuple((term,) for term in (Literal("x"), Literal(10), Literal(9), None))
-    found = SelectResult(("n",), rows).sort_rows().get_column("n")
+    found = results.SelectResult(("n",), rows).sort_rows().get_column("n")
     assert found == (None, Literal(9), Literal(10), Literal("x"))
 
 
 MARS, MASS = NamedNode("http://example.org/Mars"), NamedNode("http://example.org/mass")
-ROWS = SelectResult(
+ROWS = results.SelectResult(
     ("thing", "value"),
     (
         (MARS, Literal("6.4", datatype=NamedNode(XSD_INTEGER))),
@@ -61,15 +53,15 @@ ROWS = SelectResult(
         (None, Triple(MARS, MASS, Literal("x"))),
     ),
 )
-TRIPLES = GraphResult((Triple(MARS, MASS, Literal("heavy", language="en")),))
+TRIPLES = results.GraphResult((Triple(MARS, MASS, Literal("heavy", language="en")),))
 EXACT = {"json": QueryResultsFormat.JSON, "xml": QueryResultsFormat.XML}
 
 
-def form(name: str) -> ResultFormat:
-    return next(one for one in (*ROW_FORMATS, *GRAPH_FORMATS) if one.name == name)
+def form(name: str) -> results.ResultFormat:
+    return next(one for one in (*results.ROW_FORMATS, *results.GRAPH_FORMATS) if one.name == name)
 
 
-def rows_in(document: bytes, name: str) -> list[list[Term | None]]:
+def rows_in(document: bytes, name: str) -> list[list[results.Term | None]]:
     found = pyoxigraph.parse_query_results(document, format=EXACT[name])
     assert isinstance(found, pyoxigraph.QuerySolutions)
     return [list(row) for row in found]
@@ -82,14 +74,16 @@ TEXTS = st.text(
 
 @given(TEXTS, st.sampled_from(sorted(EXACT)))
 def test_any_text_is_the_same_when_read_again(text: str, name: str) -> None:
-    result = SelectResult(("t",), ((Literal(text),),))
-    assert rows_in(serialize_result(result, form(name)), name) == [[Literal(text)]]
-    assert rows_in(serialize_result(ROWS, form(name)), name) == [list(row) for row in ROWS.rows]
+    result = results.SelectResult(("t",), ((Literal(text),),))
+    assert rows_in(results.serialize_result(result, form(name)), name) == [[Literal(text)]]
+    assert rows_in(results.serialize_result(ROWS, form(name)), name) == [
+        list(row) for row in ROWS.rows
+    ]
 
 
 def test_csv_has_plain_values_and_tsv_has_terms() -> None:
-    csv = serialize_result(ROWS, form("csv")).decode()
-    tsv = serialize_result(ROWS, form("tsv")).decode()
+    csv = results.serialize_result(ROWS, form("csv")).decode()
+    tsv = results.serialize_result(ROWS, form("tsv")).decode()
 
     assert csv.startswith('thing,value\r\nhttp://example.org/Mars,6.4\r\n_:b1,"a, ""b""')
     assert tsv.startswith("?thing\t?value\n<http://example.org/Mars>\t")
@@ -97,7 +91,7 @@ def test_csv_has_plain_values_and_tsv_has_terms() -> None:
 
 
 def test_a_boolean_has_all_formats_of_rows() -> None:
-    texts = {one.name: serialize_result(True, one).decode() for one in ROW_FORMATS}
+    texts = {one.name: results.serialize_result(True, one).decode() for one in results.ROW_FORMATS}
 
     assert texts["json"] == '{"head":{},"boolean":true}'
     assert "<boolean>true</boolean>" in texts["xml"]
@@ -110,7 +104,7 @@ def test_a_boolean_has_all_formats_of_rows() -> None:
 )
 def test_triples_are_the_same_when_read_again(name: str, kind: RdfFormat) -> None:
     prefixes = {"ex": "http://example.org/", "other": "http://other.org/"}
-    document = serialize_result(TRIPLES, form(name), prefixes=prefixes)
+    document = results.serialize_result(TRIPLES, form(name), prefixes=prefixes)
     assert b"other" not in document
     assert [quad.triple for quad in pyoxigraph.parse(document, format=kind)] == [*TRIPLES.triples]
 
@@ -119,15 +113,15 @@ def test_what_a_format_cannot_say_is_refused() -> None:
     with pytest.raises(
         ValueError, match="a table cannot be written as 'ttl': choose one of json, xml"
     ):
-        get_result_format("ttl", ROWS)
+        results.get_result_format("ttl", ROWS)
     with pytest.raises(
         ValueError, match="triples cannot be written as 'csv': choose one of ttl, nt"
     ):
-        serialize_result(TRIPLES, form("csv"))
-    nameless = GraphResult((Triple(MARS, NamedNode("http://example.org/1"), MARS),))
-    nested = GraphResult((Triple(MARS, MASS, Triple(MARS, MASS, MARS)),))
+        results.serialize_result(TRIPLES, form("csv"))
+    nameless = results.GraphResult((Triple(MARS, NamedNode("http://example.org/1"), MARS),))
+    nested = results.GraphResult((Triple(MARS, MASS, Triple(MARS, MASS, MARS)),))
 
     with pytest.raises(ValueError, match="RDF/XML cannot express the predicate"):
-        serialize_result(nameless, form("rdf"))
+        results.serialize_result(nameless, form("rdf"))
     with pytest.raises(ValueError, match="choose ttl or nt"):
-        serialize_result(nested, form("jsonld"))
+        results.serialize_result(nested, form("jsonld"))

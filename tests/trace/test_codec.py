@@ -36,14 +36,7 @@ from askgraph.trace import (
     Trace,
     Usage,
     build_follow_up,
-)
-from askgraph.trace.codec import (
-    GraphState,
-    TraceHead,
-    parse_step,
-    read_trace,
-    serialize_step,
-    write_trace,
+    codec,
 )
 
 MOON = NamedNode("http://example.org/Moon")
@@ -91,7 +84,7 @@ STEPS: tuple[Step, ...] = (
 def test_every_kind_of_step_is_read_as_it_was_written() -> None:
     assert {type(step) for step in STEPS} == set(get_args(Step))
 
-    assert tuple(parse_step(serialize_step(step)) for step in STEPS) == STEPS
+    assert tuple(codec.parse_step(codec.serialize_step(step)) for step in STEPS) == STEPS
 
 
 texts = st.text(st.characters(exclude_categories=[]))  # lone surrogates among them
@@ -138,27 +131,27 @@ steps = st.one_of(
 
 @given(steps)
 def test_whatever_a_step_holds_comes_back(step: Step) -> None:
-    assert parse_step(serialize_step(step)) == step
+    assert codec.parse_step(codec.serialize_step(step)) == step
 
 
 def test_a_trace_is_read_with_all_that_was_said_of_it(tmp_path: Path) -> None:
     question = Question("Which \ud800 moons?", "en", (PreviousQuestion("And Mars?", "ASK {}"),))
     trace = Trace(question, "grasp", STEPS)
     settings: dict[str, object] = {"steps": 5, "model": {"provider": "openai", "model": "m"}}
-    head = TraceHead(settings, (GraphState("space", "abc"),))
+    head = codec.TraceHead(settings, (codec.GraphState("space", "abc"),))
 
-    write_trace(tmp_path / "run.jsonl", trace, head)
+    codec.write_trace(tmp_path / "run.jsonl", trace, head)
 
-    assert read_trace(tmp_path / "run.jsonl") == (trace, head)
+    assert codec.read_trace(tmp_path / "run.jsonl") == (trace, head)
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
 def test_a_run_without_an_outcome_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     trace = Trace(Question("?"), "grasp", STEPS[:2])
 
-    write_trace(tmp_path / "run.jsonl", trace)
+    codec.write_trace(tmp_path / "run.jsonl", trace)
 
-    assert read_trace(tmp_path / "run.jsonl")[0] == trace
+    assert codec.read_trace(tmp_path / "run.jsonl")[0] == trace
 
 
 @dataclass(frozen=True)
@@ -188,26 +181,26 @@ DAMAGES = {
 @for_each("damage", DAMAGES.values())
 def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Damage) -> None:
     path = tmp_path / "run.jsonl"
-    write_trace(path, Trace(Question("?"), "grasp", STEPS))
+    codec.write_trace(path, Trace(Question("?"), "grasp", STEPS))
     text = path.read_text().replace(damage.old, damage.new, 1)
     path.write_text(text.split("\N{NULL}")[0])
 
     with pytest.raises(SetupError, match=damage.told.replace("(", r"\(").replace(")", r"\)")):
-        read_trace(path)
+        codec.read_trace(path)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"cannot read the trace .* No such file"):
-        read_trace(tmp_path / "none.jsonl")
+        codec.read_trace(tmp_path / "none.jsonl")
     with pytest.raises(SetupError, match="cannot write the trace"):
-        write_trace(tmp_path / "none" / "run.jsonl", Trace(Question("?"), "m", ()))
+        codec.write_trace(tmp_path / "none" / "run.jsonl", Trace(Question("?"), "m", ()))
 
 
 def test_fields_that_came_later_have_their_defaults_in_older_files() -> None:
-    older = json.loads(serialize_step(ANSWER))
+    older = json.loads(codec.serialize_step(ANSWER))
     del older["why_empty"], older["usage"]
 
-    assert parse_step(json.dumps(older)) == replace(ANSWER, usage=Usage())
+    assert codec.parse_step(json.dumps(older)) == replace(ANSWER, usage=Usage())
 
 
 FIRST = Question(

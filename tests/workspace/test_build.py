@@ -74,8 +74,7 @@ def test_a_graph_without_a_name_says_that_it_stays_as_it_was_asked_at_first(
     tmp_path: Path, busy: Busy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(build, "_FIRST_SURVEY_SECONDS", 8.0)
-    graph = Workspace(tmp_path).open(busy.url)
-    run_coroutine(graph.endpoint.close())
+    run_coroutine(Workspace(tmp_path).open(busy.url).endpoint.close())
     assert "only partly profiled" in caplog.text
 
 

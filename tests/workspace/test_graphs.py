@@ -84,8 +84,7 @@ def test_only_graphs_that_were_opened_for_it_are_closed(
     mine = place.graph("pets")
     wanted: list[KnowledgeGraph | str | None] = [mine, "moons"]
     try:
-        ready = prepare_graphs(wanted, find, searching)
-        run_coroutine(ready.close())
+        run_coroutine(prepare_graphs(wanted, find, searching).close())
         assert is_open(mine) and [is_open(graph) for graph in find.opened] == [False]
     finally:
         run_coroutine(mine.endpoint.close())

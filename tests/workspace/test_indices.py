@@ -214,8 +214,7 @@ def test_a_query_that_gives_nothing_builds_nothing(
 def test_indices_that_cannot_be_written_are_said_so_with_what_to_do(
     workspace: Workspace, graph: KnowledgeGraph
 ) -> None:
-    locks = workspace.folder / "data" / ".locks"
-    locks.write_text("in the way")
+    (workspace.folder / "data" / ".locks").write_text("in the way")
 
     with pytest.raises(SetupError, match=r"cannot be written: .*: askgraph index build moons"):
         graph.indices["entities"]

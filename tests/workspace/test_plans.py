@@ -8,17 +8,7 @@ import pytest
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs import Done
-from askgraph.workspace import Workspace
-from askgraph.workspace.plans import (
-    BenchmarkQuestions,
-    RunOptions,
-    RunPlan,
-    TaskRunner,
-    describe_benchmark,
-    hash_file,
-    parse_method_choices,
-    plan_run,
-)
+from askgraph.workspace import Workspace, plans
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection, select_benchmarks
 
@@ -27,22 +17,24 @@ METHODS = ("graph-search", "graph-search:operators=false")
 
 
 @pytest.fixture(scope="module")
-def asked(space: Workspace) -> tuple[BenchmarkQuestions, ...]:
+def asked(space: Workspace) -> tuple[plans.BenchmarkQuestions, ...]:
     return select_benchmarks(space, [str(QUESTIONS)], Selection(limit=2))
 
 
-def plan(space: Workspace, asked: tuple[BenchmarkQuestions, ...], wishes: RunOptions) -> RunPlan:
-    async def made() -> RunPlan:
-        async with TaskRunner.from_workspace(space, wishes.methods) as host:
-            return await plan_run(host, asked, wishes)
+def plan(
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...], wishes: plans.RunOptions
+) -> plans.RunPlan:
+    async def made() -> plans.RunPlan:
+        async with plans.TaskRunner.from_workspace(space, wishes.methods) as host:
+            return await plans.plan_run(host, asked, wishes)
 
     return run_coroutine(made())
 
 
 def test_there_is_a_task_for_each_question_method_and_repetition(
-    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...]
 ) -> None:
-    wishes = RunOptions(parse_method_choices(METHODS), repeat=2)
+    wishes = plans.RunOptions(plans.parse_method_choices(METHODS), repeat=2)
 
     found = plan(space, asked, wishes)
     graph = space.graph("space")
@@ -53,20 +45,22 @@ def test_there_is_a_task_for_each_question_method_and_repetition(
     assert {task.snapshot for task in found.tasks} == {graph.snapshot}
     assert [one["name"] for one in found.settings["methods"]] == list(METHODS)  # type: ignore[attr-defined]
     assert found.settings["graphs"][0]["name"] == "space"  # type: ignore[index]
-    said = describe_benchmark(asked[0])
-    assert (said["questions"], said["sha256"]) == (2, hash_file(QUESTIONS))
+    said = plans.describe_benchmark(asked[0])
+    assert (said["questions"], said["sha256"]) == (2, plans.hash_file(QUESTIONS))
 
 
 def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
-    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...]
 ) -> None:
-    wishes = RunOptions(parse_method_choices(METHODS[:1]))
+    wishes = plans.RunOptions(plans.parse_method_choices(METHODS[:1]))
     changed = replace(asked[0], questions=(replace(asked[0].questions[0], text="Another?"),),
                       graphs=asked[0].graphs[:1])  # fmt: skip
 
     same, again = (plan(space, asked, wishes).tasks[0].fingerprint for _ in range(2))
     other_method = (
-        plan(space, asked, RunOptions(parse_method_choices(METHODS[1:]))).tasks[0].fingerprint
+        plan(space, asked, plans.RunOptions(plans.parse_method_choices(METHODS[1:])))
+        .tasks[0]
+        .fingerprint
     )
     other_text = plan(space, (changed,), wishes).tasks[0].fingerprint
 
@@ -75,23 +69,23 @@ def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
 
 
 def test_examples_are_refused_for_a_method_that_learns_nothing(
-    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...]
 ) -> None:
     given = replace(asked[0], examples=(QUESTIONS,) * 2)
     with pytest.raises(SetupError, match="omit --folds and --leave-out"):
-        plan(space, (given,), RunOptions(parse_method_choices(["graph-search"])))
+        plan(space, (given,), plans.RunOptions(plans.parse_method_choices(["graph-search"])))
 
 
 def test_a_host_opens_a_graph_once_and_answers_tasks(
-    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...]
 ) -> None:
-    wishes = RunOptions(parse_method_choices(METHODS[:1]))
+    wishes = plans.RunOptions(plans.parse_method_choices(METHODS[:1]))
 
     async def worked() -> tuple[bool, list[Done]]:
-        async with TaskRunner.from_workspace(space, wishes.methods) as host:
+        async with plans.TaskRunner.from_workspace(space, wishes.methods) as host:
             async with host.use_graph("space") as one, host.use_graph("space") as other:
                 once = one is other
-            tasks = (await plan_run(host, asked, wishes)).tasks
+            tasks = (await plans.plan_run(host, asked, wishes)).tasks
             return once, list(await asyncio.gather(*map(host.run_task, tasks)))
 
     once, done = run_coroutine(worked())
@@ -100,13 +94,13 @@ def test_a_host_opens_a_graph_once_and_answers_tasks(
 
 
 def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
-    space: Workspace, asked: tuple[BenchmarkQuestions, ...]
+    space: Workspace, asked: tuple[plans.BenchmarkQuestions, ...]
 ) -> None:
-    wishes = RunOptions(parse_method_choices(METHODS[:1]))
+    wishes = plans.RunOptions(plans.parse_method_choices(METHODS[:1]))
 
     async def worked() -> None:
-        async with TaskRunner.from_workspace(space, wishes.methods) as host:
-            task = (await plan_run(host, asked, wishes)).tasks[0]
+        async with plans.TaskRunner.from_workspace(space, wishes.methods) as host:
+            task = (await plans.plan_run(host, asked, wishes)).tasks[0]
             await host.run_task(replace(task, snapshot="another"))
 
     with pytest.raises(SetupError, match="differs from the one that the run was planned with"):

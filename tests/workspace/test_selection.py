@@ -50,8 +50,7 @@ def test_a_graph_is_found(
     graph: str | None, named: str | None, found: str, workspace: Workspace, benchmark: Path
 ) -> None:
     source = resolve_graph(workspace, about(graph), benchmark, named)
-    expected = benchmark.parent / found if found.endswith(".ttl") else found
-    assert source == expected
+    assert source == (benchmark.parent / found if found.endswith(".ttl") else found)
 
 
 def test_what_is_nowhere_is_said_with_where_it_was_looked_for(

@@ -68,11 +68,7 @@ def build_plain_answer(
     confidence: float = 0.0,
     labels: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Build an answer without evidence and without requests.
-
-    Args:
-        columns: the answer columns; None means all columns of the result.
-    """
+    """Build an answer without evidence or requests; `columns` None means all of the result."""
     boolean = raw_result if isinstance(raw_result, bool) else None
     result = raw_result if isinstance(raw_result, SelectResult) else SelectResult((), ())
     return Answer(
@@ -92,23 +88,18 @@ class AnswerBuilder:
     """Builds answers over one graph; all requests go to its endpoint.
 
     Attributes:
-        languages: labels come in the first of these languages that has one.
-        timeout: seconds for the labels of a remote graph.
-        evidence_rows: number of first rows that get evidence.
         evidence_seconds: limit for evidence; the answer omits evidence that is late or fails. None:
             no limit, and failures are raised.
         explain_empty: finds the reason for an empty result; None uses `why_empty`.
-        fetched_part: arrays of the part of a remote graph that was fetched; its names need no
-            request.
     """
 
     graph: KnowledgeGraph
-    languages: Sequence[str]
-    timeout: float | None = None
-    evidence_rows: int = 3
+    languages: Sequence[str]  # labels come in the first of these languages that has one
+    timeout: float | None = None  # seconds for the labels of a remote graph
+    evidence_rows: int = 3  # number of first rows that get evidence
     evidence_seconds: float | None = None
     explain_empty: Callable[[str], Awaitable[str | None]] | None = None
-    fetched_part: GraphArrays | None = None
+    fetched_part: GraphArrays | None = None  # of a remote graph; its names need no request
 
     async def format_query(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return the formatted query and the labels of its IRIs."""
@@ -290,7 +281,6 @@ class AnswerBuilder:
     async def _fetch_evidence(
         self, query: str, result: SelectResult | bool
     ) -> tuple[EvidenceTriples, str | None]:
-        """Return the triples behind the first rows, or the reason for an empty result."""
         endpoint, empty = self.graph.endpoint, EvidenceTriples()
         if isinstance(result, bool):
             return empty, None
@@ -413,7 +403,6 @@ def _get_sort_key(term: Term | None, labels: Mapping[str, str]) -> tuple[object,
 
 
 def _find_aggregate_column(result: SelectResult, tree: Query | None) -> int | None:
-    """Return the index of the first aggregate; None if groups are numbers or dates."""
     if tree is None or not tree.group_by or not result.rows:
         return None
     first = result.rows[0][0]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.query_parts import ReplaceableTerm
 from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import fetch_term_descriptions, fetch_term_labels
@@ -16,18 +17,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import ItemKind, stem_name
-from askgraph.sparql import (
-    Call,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Union,
-    get_children,
-    transform,
-    walk,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import split_local_name
@@ -43,20 +32,16 @@ SolutionCounts = dict[NamedNode | Literal, int | None]
 
 @dataclass(frozen=True)
 class Alternative:
-    """A term that could replace a part of a query.
-
-    `rows` is the number of solutions that the query then has, if counted. `description` is
-    the description in the graph, if there is one.
-    """
+    """A term that could replace a part of a query."""
 
     term: NamedNode | Literal
     label: str
-    description: str = ""
-    rows: int | None = None
+    description: str = ""  # the description in the graph, if there is one
+    rows: int | None = None  # solutions that the query then has, if counted
 
 
 async def find_alternatives(
-    query: Query | str,
+    query: ast.Query | str,
     parts: Sequence[ReplaceableTerm],
     graph: KnowledgeGraph,
     languages: Sequence[str],
@@ -79,7 +64,9 @@ async def find_alternatives(
         other_meanings: other IRIs that the words of an IRI may mean.
     """
     try:
-        tree = query if isinstance(query, Query) else parse_tree(query, graph.prefixes.namespaces)
+        tree = (
+            query if isinstance(query, ast.Query) else parse_tree(query, graph.prefixes.namespaces)
+        )
     except QuerySyntaxError:
         return ((),) * len(parts)
     terms_by_part = await _AlternativeFinder(
@@ -108,9 +95,7 @@ async def find_alternatives(
 
 @dataclass(frozen=True)
 class _AlternativeFinder:
-    """Finds terms that could replace the parts of one query."""
-
-    tree: Query
+    tree: ast.Query
     graph: KnowledgeGraph
     languages: Sequence[str]
     limit: int
@@ -214,7 +199,7 @@ class _AlternativeFinder:
         return dict.fromkeys(pattern_counts, 0) if group else pattern_counts
 
     async def count_bindings(
-        self, part: ReplaceableTerm, group: Group | None
+        self, part: ReplaceableTerm, group: ast.Group | None
     ) -> dict[NamedNode | Literal, int]:
         if group is None:
             return {}
@@ -227,7 +212,6 @@ class _AlternativeFinder:
 
 
 def _find_by_name(label: str, kind: ItemKind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:
-    """Return the IRIs of resources with exactly this name, and of those with a similar name."""
     names, stems = graph.names, stem_name(label)
     ids = [(position, names.find_word(stem)) for position, stem in enumerate(stems)]
     matches = names.search([(position, word, 1.0) for position, word in ids if word is not None])
@@ -252,22 +236,22 @@ _UNINFORMATIVE_PREDICATES = frozenset(
 """Predicates that are never alternatives: names, descriptions, types."""
 
 
-def _replace_by_variable(term: NamedNode | Literal, group: Group) -> Group | None:
+def _replace_by_variable(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
     """Return the group with a variable in place of a term; None if it would stay unbound.
 
     The variable is bound if the term occurs in a pattern itself, not only within a path.
     """
     if not any(term in (p.subject, p.predicate, p.object) for p in _iterate_patterns(group)):
         return None
-    replaced: Group = transform(
+    replaced: ast.Group = ast.transform(
         group,
         lambda node: _TERM if node == term else node,
-        enter=lambda node: not isinstance(node, Path),
+        enter=lambda node: not isinstance(node, ast.Path),
     )
     return replaced
 
 
-def _build_open_pattern(term: NamedNode | Literal, group: Group) -> Group | None:
+def _build_open_pattern(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
     """Return the first pattern with a term, with only its predicate fixed.
 
     None if the term is the predicate, or the pattern has no fixed predicate.
@@ -275,22 +259,22 @@ def _build_open_pattern(term: NamedNode | Literal, group: Group) -> Group | None
     for pattern in _iterate_patterns(group):
         if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
             ends = (_TERM, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _TERM)
-            return Group((Pattern(ends[0], pattern.predicate, ends[1]),))
+            return ast.Group((ast.Pattern(ends[0], pattern.predicate, ends[1]),))
     return None
 
 
 async def _count_terms(
-    where: Group, endpoint: Endpoint, *, limit: int, timeout: float
+    where: ast.Group, endpoint: Endpoint, *, limit: int, timeout: float
 ) -> dict[NamedNode | Literal, int]:
     """Return the bindings of the variable with numbers of solutions, most first.
 
     Empty if the endpoint does not answer in time.
     """
     max_rows = limit + 1 + len(_UNINFORMATIVE_PREDICATES)
-    query = Query(
+    query = ast.Query(
         "SELECT",
         where,
-        ((_TERM, None), (_ROW_COUNT, Call("COUNT"))),
+        ((_TERM, None), (_ROW_COUNT, ast.Call("COUNT"))),
         group_by=((_TERM, None),),
         order=((_ROW_COUNT, True), (_TERM, False)),
         limit=max_rows,
@@ -309,15 +293,17 @@ async def _count_terms(
     return counts
 
 
-def _iterate_patterns(group: Group) -> Iterator[Pattern]:
-    return (node for node in walk(group, into=_list_visible_parts) if isinstance(node, Pattern))
+def _iterate_patterns(group: ast.Group) -> Iterator[ast.Pattern]:
+    return (
+        node for node in ast.walk(group, into=_list_visible_parts) if isinstance(node, ast.Pattern)
+    )
 
 
 def _list_visible_parts(node: object) -> tuple[object, ...]:
     match node:
-        case Group() | Union():
-            return get_children(node)
-        case Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
+        case ast.Group() | ast.Union():
+            return ast.get_children(node)
+        case ast.Nested(word="" | "OPTIONAL" | "GRAPH", group=inner):
             return (inner,)
         case _:
             return ()

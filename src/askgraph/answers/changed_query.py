@@ -109,7 +109,6 @@ async def _run_changed_query(
 async def _build_changed_queries(
     tree: Query, change: ResultChange, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> list[Query]:
-    """Return the changed queries, one for each interpretation, best first."""
     if change.is_count:
         return [_build_count_query(tree)]
     if change.is_map:
@@ -203,7 +202,6 @@ async def _build_limited_query(
 
 
 def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
-    """Add the coordinates of the first column, where the graph has them."""
     subject = next(name for name, value in tree.columns if value is None)
     coordinate_iris: list[str] = []
     for words in COORDINATE_NAMES:

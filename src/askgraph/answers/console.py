@@ -58,7 +58,6 @@ def render_next_questions(questions: Sequence[str]) -> Iterator[RenderableType]:
 
 
 def _render_replacements(outcome: Clarification | Refusal) -> Iterator[Text]:
-    """Yield the names that could replace words that are unknown to the graph."""
     for unknown in outcome.missing:
         if unknown.names:
             yield Text(

@@ -7,26 +7,10 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.verbalize import TripleReader, list_iris
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Element,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    Union,
-    Values,
-    find_variables,
-    walk,
-)
 from askgraph.sparql.results import Row, SelectResult, Term
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import XSD_INTEGER
@@ -41,9 +25,9 @@ _MARK = "ask_part"
 class _RowEvidence:
     """The patterns behind one row, a remark, and the patterns that must be absent."""
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[ast.Pattern, ...]
     remark: str
-    absent: tuple[tuple[Pattern, ...], ...]
+    absent: tuple[tuple[ast.Pattern, ...], ...]
 
     def read(self, reader: TripleReader) -> tuple[str, ...]:
         """Return the patterns, the remark and the absent groups in words."""
@@ -57,7 +41,7 @@ class EvidenceTriples:
     """The triples behind the first rows of a result, not yet in words."""
 
     solutions: tuple[_RowEvidence, ...] = ()
-    where: Group | None = None
+    where: ast.Group | None = None
 
     @property
     def iris(self) -> tuple[str, ...]:
@@ -74,7 +58,7 @@ class EvidenceTriples:
 
 
 async def fetch_evidence(
-    query: Query | str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
+    query: ast.Query | str, result: SelectResult, endpoint: Endpoint, *, rows: int = 5
 ) -> EvidenceTriples:
     """Fetch the triples behind each of the first rows of a SELECT result, by one request.
 
@@ -103,11 +87,11 @@ async def fetch_evidence(
     row, names = Variable(_ROW), tuple((name, None) for name in parts.list_variables())
     selects = []
     for number, bound in enumerate(bindings_of_rows):
-        values = Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
-        inner = Group((values, *where.elements) if bound.terms else where.elements)
+        values = ast.Values(tuple(map(Variable, bound.terms)), (tuple(bound.terms.values()),))
+        inner = ast.Group((values, *where.elements) if bound.terms else where.elements)
         columns = ((row, _make_integer(number)), *names)
-        selects.append(Group((Query("SELECT", inner, columns, limit=limit),)))
-    batch = Query("SELECT", Group((Union(tuple(selects)),)), ((row, None), *names))
+        selects.append(ast.Group((ast.Query("SELECT", inner, columns, limit=limit),)))
+    batch = ast.Query("SELECT", ast.Group((ast.Union(tuple(selects)),)), ((row, None), *names))
     try:
         solutions = await endpoint.select(to_text(batch))
     except QueryError:
@@ -123,7 +107,7 @@ async def fetch_evidence(
             for part in parts.patterns
             if all(mark in terms for mark in part.marks)
         ]
-        triples = (p for p in patterns if not any(True for _ in find_variables(p)))
+        triples = (p for p in patterns if not any(True for _ in ast.find_variables(p)))
         remark = ""
         if tree.is_aggregate and len(row_bindings) > _MAX_SOLUTIONS_PER_GROUP:
             count_text = f" of {bound.counted}" if bound.counted is not None else ""
@@ -134,10 +118,10 @@ async def fetch_evidence(
     return EvidenceTriples(tuple(row_evidence), tree.where)
 
 
-def _find_main_query(query: Query) -> Query:
+def _find_main_query(query: ast.Query) -> ast.Query:
     """Return the query that produces the rows: the query itself or its only sub-select."""
     match query.where.elements:
-        case (Query() as inner,) if not query.is_aggregate:
+        case (ast.Query() as inner,) if not query.is_aggregate:
             return _find_main_query(inner)
         case _:
             return query
@@ -147,7 +131,7 @@ def _find_main_query(query: Query) -> Query:
 class _MarkedPattern:
     """A pattern and the marks that a solution binds if it took the OPTIONAL or UNION branch."""
 
-    pattern: Pattern
+    pattern: ast.Pattern
     marks: tuple[str, ...]
 
 
@@ -156,70 +140,74 @@ class _PatternCollector:
 
     def __init__(self) -> None:
         self.patterns: list[_MarkedPattern] = []
-        self.absent: list[tuple[Pattern, ...]] = []
+        self.absent: list[tuple[ast.Pattern, ...]] = []
         self.marks = 0
 
-    def mark_group(self, group: Group, marks: tuple[str, ...] = ()) -> Group:
-        elements: list[Element] = []
+    def mark_group(self, group: ast.Group, marks: tuple[str, ...] = ()) -> ast.Group:
+        elements: list[ast.Element] = []
         for element in group.elements:
             elements += self.mark_element(element, marks)
-        return Group(tuple(elements))
+        return ast.Group(tuple(elements))
 
-    def mark_element(self, element: Element, marks: tuple[str, ...]) -> list[Element]:
+    def mark_element(self, element: ast.Element, marks: tuple[str, ...]) -> list[ast.Element]:
         match element:
-            case Pattern():
+            case ast.Pattern():
                 self.patterns.append(_MarkedPattern(element, marks))
                 return [element]
-            case Union():
-                return [Union(tuple(self.mark_branch(group, marks) for group in element.groups))]
-            case Nested(word="OPTIONAL"):
+            case ast.Union():
+                return [
+                    ast.Union(tuple(self.mark_branch(group, marks) for group in element.groups))
+                ]
+            case ast.Nested(word="OPTIONAL"):
                 return [replace(element, group=self.mark_branch(element.group, marks))]
-            case Nested(word="MINUS", group=group):
+            case ast.Nested(word="MINUS", group=group):
                 self.note_absence(group)
                 return [element]
-            case Nested():
+            case ast.Nested():
                 return [replace(element, group=self.mark_group(element.group, marks))]
-            case Query() if (
+            case ast.Query() if (
                 not element.is_aggregate and element.limit is None and not element.having
             ):
                 return [self.open_select(element, marks)]
-            case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
+            case ast.Filter(
+                condition=ast.Call(name="NOT EXISTS", arguments=(ast.Group() as group,))
+            ):
                 self.note_absence(group)
                 return [element]
             case _:
                 return [element]
 
-    def note_absence(self, group: Group) -> None:
+    def note_absence(self, group: ast.Group) -> None:
         if patterns := tuple(
-            node for node in walk(group, into=_list_joined) if isinstance(node, Pattern)
+            node for node in ast.walk(group, into=_list_joined) if isinstance(node, ast.Pattern)
         ):
             self.absent.append(patterns)
 
-    def mark_branch(self, group: Group, marks: tuple[str, ...]) -> Group:
+    def mark_branch(self, group: ast.Group, marks: tuple[str, ...]) -> ast.Group:
         self.marks += 1
         mark = f"{_MARK}{self.marks}"
         inner = self.mark_group(group, (*marks, mark))
-        mark_bind = Bind(_make_integer(1), Variable(mark))
-        return Group((*inner.elements, mark_bind))
+        mark_bind = ast.Bind(_make_integer(1), Variable(mark))
+        return ast.Group((*inner.elements, mark_bind))
 
-    def open_select(self, select: Query, marks: tuple[str, ...]) -> Nested:
+    def open_select(self, select: ast.Query, marks: tuple[str, ...]) -> ast.Nested:
         """Replace a sub-select by its group to expose the inner variables."""
         inner = self.mark_group(select.where, marks)
-        binds = [Bind(value, name) for name, value in select.columns if value is not None]
-        return Nested("", Group((*inner.elements, *binds)))
+        binds = [ast.Bind(value, name) for name, value in select.columns if value is not None]
+        return ast.Nested("", ast.Group((*inner.elements, *binds)))
 
     def list_variables(self) -> list[Variable]:
         """Return the variables of all patterns, then the marks."""
-        names = [name for part in self.patterns for name in find_variables(part.pattern)]
+        names = [name for part in self.patterns for name in ast.find_variables(part.pattern)]
         marks = [Variable(f"{_MARK}{number + 1}") for number in range(self.marks)]
         return list(dict.fromkeys([*names, *marks]))
 
 
 def _list_joined(node: object) -> tuple[object, ...]:
     match node:
-        case Group(elements=elements):
+        case ast.Group(elements=elements):
             return elements
-        case Nested(group=inner) | Query(where=inner):
+        case ast.Nested(group=inner) | ast.Query(where=inner):
             return (inner,)
         case _:
             return ()
@@ -227,13 +215,11 @@ def _list_joined(node: object) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _RowBinding:
-    """The terms that a row assigns to variables of the query."""
-
     terms: Mapping[str, NamedNode | Literal]
     counted: int | None = None
 
     @classmethod
-    def from_row(cls, tree: Query, result: SelectResult, row: Row) -> _RowBinding:
+    def from_row(cls, tree: ast.Query, result: SelectResult, row: Row) -> _RowBinding:
         values: dict[str, Term | None] = dict(zip(result.variables, row, strict=True))
         columns = tree.columns or tuple((Variable(name), None) for name in result.variables)
         terms: dict[str, NamedNode | Literal] = {}
@@ -243,41 +229,39 @@ class _RowBinding:
             variable = name if expression is None else _find_column_variable(expression)
             if variable is not None and isinstance(value, NamedNode | Literal):
                 terms.setdefault(variable.value, value)
-            is_count = isinstance(expression, Call) and expression.name.startswith("COUNT")
+            is_count = isinstance(expression, ast.Call) and expression.name.startswith("COUNT")
             if is_count and isinstance(value, Literal) and value.value.isdigit():
                 counted = int(value.value)
         return cls(terms, counted)
 
 
-def _find_column_variable(expression: Expression) -> Variable | None:
+def _find_column_variable(expression: ast.Expression) -> Variable | None:
     match expression:
         case Variable():
             return expression
-        case Call(name="MIN" | "MAX" | "SAMPLE", arguments=(Variable() as inner,)):
+        case ast.Call(name="MIN" | "MAX" | "SAMPLE", arguments=(Variable() as inner,)):
             return inner
         case _:
             return None
 
 
-def _fill_pattern(pattern: Pattern, terms: Mapping[str, Term]) -> Pattern:
-    """Replace the variables of a pattern by the terms of a solution."""
-
+def _fill_pattern(pattern: ast.Pattern, terms: Mapping[str, Term]) -> ast.Pattern:
     def fill_term(part: Term | Variable) -> NamedNode | BlankNode | Literal | Variable:
         value = terms.get(part.value, part) if isinstance(part, Variable) else part
         if isinstance(value, NamedNode | BlankNode | Literal | Variable):
             return value
         return Literal(str(value))
 
-    predicate: Predicate = pattern.predicate
+    predicate: ast.Predicate = pattern.predicate
     if isinstance(predicate, Variable):
         predicate_term = terms.get(predicate.value)
         predicate = predicate_term if isinstance(predicate_term, NamedNode) else predicate
-    return Pattern(fill_term(pattern.subject), predicate, fill_term(pattern.object))
+    return ast.Pattern(fill_term(pattern.subject), predicate, fill_term(pattern.object))
 
 
-def _write_triple(pattern: Pattern) -> tuple[str, str, str]:
+def _write_triple(pattern: ast.Pattern) -> tuple[str, str, str]:
     match pattern.predicate:
-        case Path("^", (NamedNode() as inner,)):
+        case ast.Path("^", (NamedNode() as inner,)):
             return str(pattern.object), str(inner), str(pattern.subject)
     return str(pattern.subject), to_text(pattern.predicate), str(pattern.object)
 

@@ -170,8 +170,6 @@ def list_starters(profile: Profile, arrays: GraphArrays | None, language: str) -
 
 
 class _ArrayReader:
-    """Reads names and values from the arrays; finds none without arrays."""
-
     def __init__(
         self, profile: Profile, arrays: GraphArrays | None, languages: Sequence[str]
     ) -> None:
@@ -285,8 +283,6 @@ def _list_central_classes(
 
 @dataclass(frozen=True)
 class _ClassSubject:
-    """Asks questions about the instances of a class, by kind."""
-
     cls: ClassProfile
     predicates: Sequence[tuple[int, PredicateProfile]]
     leading: int
@@ -453,13 +449,11 @@ class _ClassSubject:
                 yield name
 
     def _find_name(self, node: int, cls: str) -> str:
-        """Return the name of a node; empty if it begins with the noun or is unpronounceable."""
         name = self.reader.find_name(node, cls) or ""
         has_noun = name.casefold().startswith(self.noun.casefold())
         return name if is_spoken(name) and not has_noun else ""
 
     def _name_predicate(self, p: PredicateProfile) -> str:
-        """Return the name of a predicate; drop "ID" and "ref" if it leads to things."""
         name = name_in_language(p, self.phrases.language)
         if not name and self.phrases.language == "en":
             name = self.reader.find_label(p)

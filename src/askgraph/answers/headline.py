@@ -89,14 +89,12 @@ def _list_patterns(query: Query) -> list[Pattern]:
 
 
 def _list_bound(query: Query) -> set[Variable]:
-    """Return the variables that the patterns of a query itself bind, or that it computes."""
     ends = {end for p in _list_patterns(query) for end in (p.subject, p.object)}
     binds = {part.variable for part in query.where.elements if isinstance(part, Bind)}
     return binds | {end for end in ends if isinstance(end, Variable)}
 
 
 def _list_compared(query: Query) -> list[Variable]:
-    """Return the variables by which the rows are sorted first, or that filters compare."""
     compared = [unwrap(value) for value, _ in query.order[:1]]
     filters = tuple(part.condition for part in query.where.elements if isinstance(part, Filter))
     for call in walk(filters):
@@ -110,7 +108,6 @@ def _list_compared(query: Query) -> list[Variable]:
 
 
 def _list_counted(query: Query) -> list[Call]:
-    """Return the aggregates by which groups are sorted first, or bounded."""
     bounds = [condition for condition in query.having if isinstance(condition, Call)]
     values = [value for value, _ in query.order[:1]]
     values += [side for condition in bounds for side in condition.arguments]
@@ -159,25 +156,16 @@ def name_property_units(
 
 @dataclass(frozen=True)
 class Headline:
-    """A query and its result on their way into a sentence.
-
-    Attributes:
-        labels: The labels of its resources, by their IRIs.
-        language: The language of the sentence.
-        nouns: The language of the labels if it is another one.
-        units: The units of the query's variables, by name.
-        decided: The result of the query for what decided; None if there is none.
-        facts: Knowledge of the query's terms from the graph.
-    """
+    """A query and its result on their way into a sentence."""
 
     query: Query
     result: SelectResult | bool
-    labels: Mapping[str, str]
-    language: str
-    nouns: str | None = None
-    units: Mapping[str, Unit] | None = None
-    decided: SelectResult | None = None
-    facts: SchemaFacts | None = None
+    labels: Mapping[str, str]  # the labels of its resources, by their IRIs
+    language: str  # the language of the sentence
+    nouns: str | None = None  # the language of the labels if it is another one
+    units: Mapping[str, Unit] | None = None  # the units of the query's variables, by name
+    decided: SelectResult | None = None  # result of the query for what decided
+    facts: SchemaFacts | None = None  # knowledge of the query's terms from the graph
 
     def write(self) -> str:
         """Return the sentence; empty if the result has no words, or too many columns."""
@@ -231,12 +219,10 @@ class Headline:
         )
 
     def _list_decided(self) -> dict[str, list[Term | None]]:
-        """Return the different values of each variable that decided."""
         result = self.decided or SelectResult((), ())
         return {name: list(dict.fromkeys(result.get_column(name))) for name in result.variables}
 
     def _find_owner(self, name: str) -> Term | Variable | None:
-        """Return the subject of a variable's value."""
         patterns = _list_patterns(self.query)
         return next((p.subject for p in patterns if p.object == Variable(name)), None)
 

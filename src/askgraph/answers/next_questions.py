@@ -112,7 +112,6 @@ def _is_any(answer: Answer) -> bool:
 
 
 def _is_same(first: Answer, second: Answer) -> bool:
-    """Return whether two answers are the same, perhaps in other words."""
     if first.query == second.query:
         return True
     if first.boolean is not None or first.result.rows != second.result.rows:
@@ -122,8 +121,6 @@ def _is_same(first: Answer, second: Answer) -> bool:
 
 @dataclass(frozen=True)
 class _AnswerSubject:
-    """Asks questions about the subject of an answer and its schema, by kind."""
-
     answer: Answer
     tree: Query
     graph: KnowledgeGraph
@@ -415,7 +412,6 @@ async def find_starters(
 
 
 def _is_fitting(answer: Answer, starter: Starter) -> bool:
-    """Return whether an answer uses the term of a starter and has a fitting number of rows."""
     is_about = starter.about in list_answer_iris(answer.query)
     return is_about and starter.least <= len(answer.result.rows) <= starter.most
 

@@ -150,7 +150,6 @@ def _iterate_parts(part: object) -> Iterator[ReplaceableTerm]:
 
 
 def _list_children(part: object) -> tuple[object, ...]:
-    """Return the children of a node in order, without the name of a SERVICE or GRAPH."""
     match part:
         case Nested(name=name) if name == NamedNode(LABEL_SERVICE):
             return ()
@@ -171,7 +170,6 @@ def _iterate_call_parts(call: Call) -> Iterator[ReplaceableTerm]:
 
 
 def _iterate_predicates(predicate: object) -> Iterator[ReplaceableTerm]:
-    """Yield the predicates of a pattern, including those of a path."""
     match predicate:
         case NamedNode(value=iri) if iri != RDF_TYPE:
             yield ReplaceableTerm("predicate", predicate)

@@ -24,15 +24,12 @@ _MAX_COUNTED_STATEMENTS = 20_000  # statements of a remote graph that are counte
 
 @dataclass(frozen=True)
 class PredicateFacts:
-    """A page of the values of a predicate at a resource, or of the subjects that link to it.
-
-    `total` counts all values; with `at_least` there may be more.
-    """
+    """A page of the values of a predicate at a resource, or of the subjects that link to it."""
 
     predicate: str
     values: tuple[Term, ...]
-    total: int
-    at_least: bool = False
+    total: int  # number of all values
+    at_least: bool = False  # whether there may be more values
 
 
 @dataclass(frozen=True)
@@ -170,8 +167,6 @@ def _read_local_facts(
 
 @dataclass(frozen=True)
 class _RemoteFactReader:
-    """Fetches the facts of a resource from a remote graph."""
-
     iri: str
     graph: KnowledgeGraph
     predicate: str | None

@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from askgraph import trace
-from askgraph.answers import AnswerBuilder
-from askgraph.answers.verbalize import (
-    describe_exceptions,
-    describe_merged_names,
-    describe_taught_words,
-    list_query_iris,
-    verbalize_query,
-)
+from askgraph.answers import AnswerBuilder, verbalize
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import DEFAULT_SECONDS, clamp_timeout
 from askgraph.endpoint import CountingEndpoint
@@ -125,7 +118,7 @@ class SearchRun:
         """Return the best few candidates; of those with the same words, only the best."""
         distinct: list[tuple[QueryCandidate, Set[str]]] = []
         for candidate in proposal.candidates:
-            iris = frozenset(list_query_iris(candidate.query))
+            iris = frozenset(verbalize.list_query_iris(candidate.query))
             same_iris = (
                 other_candidate for other_candidate, other_iris in distinct if other_iris == iris
             )  # few; only these are worded
@@ -262,7 +255,7 @@ class SearchRun:
         words = " ".join(
             (
                 answer.words,
-                *describe_merged_names(merged, proposal.question.language),
+                *verbalize.describe_merged_names(merged, proposal.question.language),
                 *doubt,
                 *await self.describe_glossary_words(proposal, candidate.used),
             )
@@ -307,10 +300,10 @@ class SearchRun:
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
         lifted = remove_lifting_words(self.question.text, glossary)[1]
-        sentences = describe_exceptions(glossary, proposal.question, lifted)
+        sentences = verbalize.describe_exceptions(glossary, proposal.question, lifted)
         if not targets_by_word:
             return sentences
-        return sentences + await describe_taught_words(
+        return sentences + await verbalize.describe_taught_words(
             targets_by_word, self.counted_graph, language, near=fetched_part
         )
 
@@ -390,8 +383,7 @@ def _count_unbound(answer: trace.Answer, candidate: QueryCandidate) -> int:
 
 
 def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
-    """Return a candidate in words, with IRIs in place of ambiguous labels."""
-    return verbalize_query(candidate.query, {iri: iri for iri in iris})
+    return verbalize.verbalize_query(candidate.query, {iri: iri for iri in iris})
 
 
 def get_top_score(proposal: RankedCandidates) -> float:
@@ -423,7 +415,6 @@ def _build_unsure_refusal_text(proposal: RankedCandidates) -> str:
 
 
 def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
-    """Return words of the question in the quotation marks of the language."""
     if phrases.language == "en":
         return repr(", ".join(words))
     return ", ".join(map(phrases.quote, words))

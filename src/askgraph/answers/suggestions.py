@@ -46,7 +46,6 @@ def suggest_names(
 
 
 def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
-    """Yield names that contain a word of nearly the same spelling."""
     token_text = "".join(split_tokens(word))
     if len(token_text) < 4:
         return

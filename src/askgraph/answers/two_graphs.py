@@ -254,7 +254,6 @@ async def _find_link(head: GraphPart, service_part: GraphPart) -> PartLink | Non
 
 
 async def _fetch_same_as(part: GraphPart, iris: Sequence[str]) -> Mapping[str, str]:
-    """Fetch the IRIs that the graph of a part states to be the same as the given ones."""
     where = sparql.Group(
         (_build_values(_LOCAL_NODE, iris), sparql.Pattern(_LOCAL_NODE, _SAME_AS_PATH, _REMOTE_NODE))
     )

@@ -7,25 +7,11 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.verbalize import TripleReader, verbalize_query
 from askgraph.answers.verbalize.scope import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Element,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Union,
-    Values,
-    find_variables,
-    transform,
-)
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import (
     ALTERNATIVE_LABEL_PREDICATES,
@@ -45,7 +31,7 @@ class ElementChange:
     """A change in words, and the elements that replace the unmatched one."""
 
     words: str
-    elements: tuple[Element, ...]
+    elements: tuple[ast.Element, ...]
 
 
 @dataclass(frozen=True)
@@ -57,66 +43,67 @@ class ValueLookup:
     """
 
     words: str
-    elements: tuple[Element, ...]
+    elements: tuple[ast.Element, ...]
     variable: Variable
     extreme: str = ""
     excluded: frozenset[str] = frozenset()
 
 
-def list_changes(element: Element) -> Iterator[ElementChange]:
+def list_changes(element: ast.Element) -> Iterator[ElementChange]:
     """Yield small changes to an element, most likely first; dropping it is the last resort."""
     match element:
-        case Pattern():
+        case ast.Pattern():
             subject, predicate, value = element.subject, element.predicate, element.object
             if isinstance(value, Literal):
                 tagged = value.language or value.datatype.value != XSD_STRING
                 kinds = "any language or datatype" if tagged else "a language tag or a datatype"
-                open_pattern = Pattern(subject, predicate, _VALUE)
+                open_pattern = ast.Pattern(subject, predicate, _VALUE)
                 yield from _list_text_changes(
-                    f"with {kinds}", Call("STR", (_VALUE,)), value.value, (open_pattern,)
+                    f"with {kinds}", ast.Call("STR", (_VALUE,)), value.value, (open_pattern,)
                 )
                 return
             if not isinstance(subject, Literal):
-                yield ElementChange("in the other direction", (Pattern(value, predicate, subject),))
+                yield ElementChange(
+                    "in the other direction", (ast.Pattern(value, predicate, subject),)
+                )
             is_type = isinstance(predicate, NamedNode) and predicate.value == RDF_TYPE
             if isinstance(predicate, NamedNode) and not is_type:
-                steps = Path("+", (predicate,))
-                yield ElementChange("over several steps", (Pattern(subject, steps, value),))
-        case Filter():
+                steps = ast.Path("+", (predicate,))
+                yield ElementChange("over several steps", (ast.Pattern(subject, steps, value),))
+        case ast.Filter():
             yield from _list_filter_changes(element)
             yield ElementChange("without this condition", ())
-        case Nested(word="MINUS"):
+        case ast.Nested(word="MINUS"):
             yield ElementChange("without this exclusion", ())
         case _:
             yield ElementChange("without this part", ())
 
 
-def build_lookup(element: Element) -> ValueLookup | None:
+def build_lookup(element: ast.Element) -> ValueLookup | None:
     """Return the lookup of values for an element that has no match; None if it has none."""
     match element:
-        case Pattern(predicate=NamedNode() as predicate, object=NamedNode() as value) if (
+        case ast.Pattern(predicate=NamedNode() as predicate, object=NamedNode() as value) if (
             predicate.value == RDF_TYPE
         ):
-            pattern = Pattern(element.subject, predicate, _VALUE)
+            pattern = ast.Pattern(element.subject, predicate, _VALUE)
             return ValueLookup(
                 "of the class {0}", (pattern,), _VALUE, excluded=frozenset([value.value])
             )
-        case Pattern(predicate=NamedNode() as predicate):
-            pattern = Pattern(element.subject, _VALUE, element.object)
+        case ast.Pattern(predicate=NamedNode() as predicate):
+            pattern = ast.Pattern(element.subject, _VALUE, element.object)
             return ValueLookup(
                 "with {0} instead of this predicate",
                 (pattern,),
                 _VALUE,
                 excluded=_UNINFORMATIVE_PREDICATES | {predicate.value},
             )
-        case Filter(condition=Call(name=name, arguments=(left, right))):
+        case ast.Filter(condition=ast.Call(name=name, arguments=(left, right))):
             return _build_extreme_lookup(name, unwrap(left), unwrap(right))
         case _:
             return None
 
 
 def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup | None:
-    """Return the lookup of the largest or smallest value, for a comparison with < or >."""
     if isinstance(left, Literal) and isinstance(right, Variable):
         left, right = right, left
         name = name.translate(str.maketrans("<>", "><"))
@@ -134,33 +121,37 @@ def _is_ordered(term: object) -> bool:
 
 
 def _list_text_changes(
-    words: str, text_value: Call, text: str, preceding: tuple[Element, ...] = ()
+    words: str, text_value: ast.Call, text: str, preceding: tuple[ast.Element, ...] = ()
 ) -> Iterator[ElementChange]:
     """Yield comparisons of a text: by characters alone, ignoring case, and as a substring."""
-    lower, lowered = Call("LCASE", (text_value,)), Literal(text.lower())
+    lower, lowered = ast.Call("LCASE", (text_value,)), Literal(text.lower())
     conditions = (
-        (words, Call("=", (text_value, Literal(text)))),
-        ("ignoring upper and lower case", Call("=", (lower, lowered))),
-        ("containing this text", Call("CONTAINS", (lower, lowered))),
+        (words, ast.Call("=", (text_value, Literal(text)))),
+        ("ignoring upper and lower case", ast.Call("=", (lower, lowered))),
+        ("containing this text", ast.Call("CONTAINS", (lower, lowered))),
     )
     for description, condition in conditions:
-        yield ElementChange(description, (*preceding, Filter(condition)))
+        yield ElementChange(description, (*preceding, ast.Filter(condition)))
 
 
-def _list_filter_changes(condition: Filter) -> Iterator[ElementChange]:
+def _list_filter_changes(condition: ast.Filter) -> Iterator[ElementChange]:
     """Yield changes of a FILTER: equal texts by characters alone, substrings ignoring case."""
     match condition.condition:
-        case Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(right):
-            text_value = Call("STR", (unwrap(left),))
+        case ast.Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(
+            right
+        ):
+            text_value = ast.Call("STR", (unwrap(left),))
             yield from _list_text_changes("with any language or datatype", text_value, right.value)
-        case Call(name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)):
-            lower_text = Call("LCASE", (Call("STR", (unwrap(left),)),))
+        case ast.Call(
+            name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)
+        ):
+            lower_text = ast.Call("LCASE", (ast.Call("STR", (unwrap(left),)),))
             if isinstance(right, Literal):
-                inside = Call("CONTAINS", (lower_text, Literal(right.value.lower())))
-                yield ElementChange("containing this text, ignoring case", (Filter(inside),))
-        case Call(name="=", arguments=(left, Literal() as right)):
-            text_value = Call("STR", (unwrap(left),))
-            beginning = Filter(Call("STRSTARTS", (text_value, Literal(right.value))))
+                inside = ast.Call("CONTAINS", (lower_text, Literal(right.value.lower())))
+                yield ElementChange("containing this text, ignoring case", (ast.Filter(inside),))
+        case ast.Call(name="=", arguments=(left, Literal() as right)):
+            text_value = ast.Call("STR", (unwrap(left),))
+            beginning = ast.Filter(ast.Call("STRSTARTS", (text_value, Literal(right.value))))
             yield ElementChange("with values that start with this", (beginning,))
 
 
@@ -188,7 +179,7 @@ class EmptyResultReason:
 
 
 async def explain_empty_result(
-    query: Query | str,
+    query: ast.Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
@@ -215,7 +206,7 @@ async def explain_empty_result(
 
 
 async def analyse_empty_result(
-    query: Query | str,
+    query: ast.Query | str,
     endpoint: Endpoint,
     *,
     budget: int = 12,
@@ -230,33 +221,32 @@ async def analyse_empty_result(
         return None
 
 
-def _flatten_groups(query: Query) -> Query:
-    """Return the query without redundant braces, and with conjunctions split into filters."""
-    elements: list[Element] = []
+def _flatten_groups(query: ast.Query) -> ast.Query:
+    elements: list[ast.Element] = []
     for element in query.where.elements:
         match element:
-            case Nested(word="", group=group):
+            case ast.Nested(word="", group=group):
                 elements += group.elements
-            case Filter(condition=Call(name="&&")):
+            case ast.Filter(condition=ast.Call(name="&&")):
                 parts = split_condition(element.condition, "&&")
-                elements += [Filter(part) for part in parts if isinstance(part, Call)]
+                elements += [ast.Filter(part) for part in parts if isinstance(part, ast.Call)]
             case _:
                 elements.append(element)
-    return replace(query, where=Group(tuple(elements)))
+    return replace(query, where=ast.Group(tuple(elements)))
 
 
 @dataclass
 class _CulpritSearch:
     """A search for the part that removes all results, within a budget of requests."""
 
-    tree: Query
+    tree: ast.Query
     endpoint: Endpoint
     budget: int
     reader: TripleReader
     labels: Mapping[str, str]
 
     @property
-    def elements(self) -> tuple[Element, ...]:
+    def elements(self) -> tuple[ast.Element, ...]:
         return self.tree.where.elements
 
     async def run(self) -> EmptyResultReason | None:
@@ -287,12 +277,12 @@ class _CulpritSearch:
             return EmptyResultReason(f"OFFSET {self.tree.offset}", reason)
         return None
 
-    async def is_empty(self, elements: tuple[Element, ...]) -> bool | None:
+    async def is_empty(self, elements: tuple[ast.Element, ...]) -> bool | None:
         """Return whether the elements have no match; None if the budget is spent."""
         if self.budget <= 0:
             return None
         self.budget -= 1
-        return not await self.endpoint.ask(to_text(Query("ASK", Group(elements))))
+        return not await self.endpoint.ask(to_text(ast.Query("ASK", ast.Group(elements))))
 
     async def find_single_culprits(self) -> list[int]:
         """Find elements whose removal gives results, conditions first and classes last."""
@@ -306,7 +296,7 @@ class _CulpritSearch:
             if self.budget <= _RESERVED_REQUEST_COUNT or len(culprits) == _MAX_CULPRITS:
                 break
             match self.elements[number]:
-                case Bind() | Nested(word="OPTIONAL"):
+                case ast.Bind() | ast.Nested(word="OPTIONAL"):
                     continue
             if await self.is_empty(self.replace_element(number, ()).where.elements) is False:
                 culprits.append(number)
@@ -331,18 +321,18 @@ class _CulpritSearch:
             return f"Without “{element_text}” there are results; with it there are none."
         return f"Adding “{element_text}” leaves no results."
 
-    def verbalize_element(self, element: Element) -> str:
+    def verbalize_element(self, element: ast.Element) -> str:
         """Return an element in words."""
         match element:
-            case Pattern():
+            case ast.Pattern():
                 return self.reader.read(element)
-            case Filter():
-                subject = next(find_variables(element), Variable("value"))
-                plain = Query("SELECT", Group((element,)), columns=((subject, None),))
+            case ast.Filter():
+                subject = next(ast.find_variables(element), Variable("value"))
+                plain = ast.Query("SELECT", ast.Group((element,)), columns=((subject, None),))
                 words = verbalize_query(plain, self.labels).rstrip(".")
                 return _rephrase_condition(words, self.reader.name(subject)) or to_text(element)
-            case Nested(group=group):
-                patterns = [part for part in group.elements if isinstance(part, Pattern)]
+            case ast.Nested(group=group):
+                patterns = [part for part in group.elements if isinstance(part, ast.Pattern)]
                 statements = " and ".join(self.reader.read(pattern) for pattern in patterns)
                 return f"{element.word.lower()} {statements}"
             case _:
@@ -365,7 +355,7 @@ class _CulpritSearch:
     async def count_change(self, culprit: int, change: ElementChange) -> list[Suggestion]:
         """Return a change with its number of results; an empty list if it gives none."""
         changed = self.replace_element(culprit, change.elements)
-        giving = Pattern | Query | Union | Values
+        giving = ast.Pattern | ast.Query | ast.Union | ast.Values
         if not any(isinstance(element, giving) for element in changed.where.elements):
             return []
         self.budget -= 1
@@ -373,9 +363,9 @@ class _CulpritSearch:
         number = _parse_integer(result.rows[0][0]) if result.rows else 0
         return [Suggestion(change.words, to_text(changed), number)] if number else []
 
-    def replace_element(self, culprit: int, elements: tuple[Element, ...]) -> Query:
+    def replace_element(self, culprit: int, elements: tuple[ast.Element, ...]) -> ast.Query:
         new_elements = self.elements[:culprit] + elements + self.elements[culprit + 1 :]
-        return replace(self.tree, where=Group(new_elements))
+        return replace(self.tree, where=ast.Group(new_elements))
 
     async def suggest_from_lookup(self, culprit: int, lookup: ValueLookup) -> list[Suggestion]:
         """Return suggestions from values that the graph has in the culprit's place."""
@@ -383,10 +373,12 @@ class _CulpritSearch:
         self.budget -= 1
         variable = lookup.variable
         if lookup.extreme:
-            extreme = Call(lookup.extreme, (variable,))
-            query = Query("SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNT_COLUMN))
+            extreme = ast.Call(lookup.extreme, (variable,))
+            query = ast.Query(
+                "SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNT_COLUMN)
+            )
         else:
-            query = Query(
+            query = ast.Query(
                 "SELECT",
                 changed,
                 ((variable, None), _COUNT_COLUMN),
@@ -414,51 +406,49 @@ class _CulpritSearch:
         return suggestions[:_MAX_SUGGESTIONS]
 
 
-def _insert_value(lookup: ValueLookup, value: NamedNode | Literal) -> tuple[Element, ...]:
-    """Return the elements of a lookup with its variable replaced by a value."""
+def _insert_value(lookup: ValueLookup, value: NamedNode | Literal) -> tuple[ast.Element, ...]:
     if not lookup.elements:
-        return (Filter(Call("=", (lookup.variable, value))),)
+        return (ast.Filter(ast.Call("=", (lookup.variable, value))),)
     if not isinstance(value, NamedNode):
         return lookup.elements
-    filled: tuple[Element, ...] = transform(
+    filled: tuple[ast.Element, ...] = ast.transform(
         lookup.elements, lambda node: value if node == lookup.variable else node
     )
     return filled
 
 
-_COUNT_COLUMN = (Variable("ask_n"), Call("COUNT"))
+_COUNT_COLUMN = (Variable("ask_n"), ast.Call("COUNT"))
 
 
-def _build_count_query(query: Query) -> Query:
+def _build_count_query(query: ast.Query) -> ast.Query:
     if query.form != "SELECT" or query.is_aggregate:
-        return Query("SELECT", query.where, (_COUNT_COLUMN,))
+        return ast.Query("SELECT", query.where, (_COUNT_COLUMN,))
     plain = replace(query, order=(), limit=None, offset=None)
-    return Query("SELECT", Group((plain,)), (_COUNT_COLUMN,))
+    return ast.Query("SELECT", ast.Group((plain,)), (_COUNT_COLUMN,))
 
 
 def _parse_integer(term: object) -> int:
     return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
 
 
-def _rank_suspicion(element: Element) -> int:
+def _rank_suspicion(element: ast.Element) -> int:
     """Return the removal order of an element: restrictive and loosely joined elements first."""
     match element:
-        case Filter():
+        case ast.Filter():
             return 0
-        case Nested():
+        case ast.Nested():
             return 1
-        case Values():
+        case ast.Values():
             return 2
-        case Pattern(predicate=NamedNode(value=iri)) if iri == RDF_TYPE:
+        case ast.Pattern(predicate=NamedNode(value=iri)) if iri == RDF_TYPE:
             return 7
-        case Pattern():
-            return 3 + len(set(find_variables(element)))
+        case ast.Pattern():
+            return 3 + len(set(ast.find_variables(element)))
         case _:
             return 8
 
 
 def _rephrase_condition(words: str, noun: str) -> str:
-    """Return a filter as a condition: `diameter is more than 5`."""
     for head, verb in (("Things that are ", "is "), ("Things that ", "must ")):
         if words.startswith(head):
             return f"{noun} {verb}{words[len(head) :]}"

@@ -147,8 +147,8 @@ class CommandGroup(typer.Typer):
 def expand_command(command: Callable[..., None], name: str) -> Callable[..., None]:
     """Return a command with its options described by `options.json` and its bundles expanded.
 
-    `options.json` has a table for each command and bundle. An option without an entry there, or
-    with the name of another entry, is described under `shared`.
+    `options.json` has `details` of commands and a table for each command and bundle. An option
+    without an entry there, or with the name of another entry, is described under `shared`.
     """
     parameters = inspect.signature(command, eval_str=True).parameters
     bundles = {
@@ -179,7 +179,8 @@ def expand_command(command: Callable[..., None], name: str) -> Callable[..., Non
             for option in _expand_parameter(parameter, name, bundles.get(parameter.name))
         ),
     ]
-    run_command.__doc__ = command.__doc__
+    details = load_descriptions()["details"].get(name, "")
+    run_command.__doc__ = f"{command.__doc__}\n\n{details}"
     run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in options}
     run_command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return run_command
@@ -188,7 +189,6 @@ def expand_command(command: Callable[..., None], name: str) -> Callable[..., Non
 def _expand_parameter(
     parameter: inspect.Parameter, command: str, bundle: type[OptionBundle] | None
 ) -> list[inspect.Parameter]:
-    """Return the options of a bundle, or else the parameter itself with its description."""
     if bundle is None:
         annotation = _describe_option(parameter.annotation, parameter.name, command)
         return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)]

@@ -12,17 +12,7 @@ import typer
 
 from askgraph.answers import answer_option
 from askgraph.answers.console import render_next_questions, render_outcome
-from askgraph.cli import NO_ANSWER_EXIT_CODE
-from askgraph.cli.output import (
-    AskOptions,
-    CommonOptions,
-    format_csv,
-    is_terminal,
-    print_blocks,
-    print_json,
-    show_progress,
-    show_steps,
-)
+from askgraph.cli import NO_ANSWER_EXIT_CODE, output
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, can_follow_up, closed
@@ -36,8 +26,8 @@ _FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
 
 
 def ask(
-    common: CommonOptions,
-    asking: AskOptions,
+    common: output.CommonOptions,
+    asking: output.AskOptions,
     question: list[str],
     json: bool = False,
     csv: bool = False,
@@ -46,11 +36,7 @@ def ask(
     after: Path | None = None,
     quiet: bool = False,
 ) -> None:
-    """Answer a question over a graph, or over several.
-
-    For people: the answer, the reading of the question, the confidence, the query, the evidence.
-    With --json one object, whose keys are stable; with --csv only the answer columns.
-    """
+    """Answer a question over a graph, or over several."""
     workspace = common.workspace
     if trace is not None:
         if not trace.absolute().parent.is_dir():
@@ -74,7 +60,7 @@ def ask(
     if after is not None and not can_follow_up(chosen_method):
         message = "does not use earlier questions: --after has no effect"
         typer.echo(f"method {name!r} {message}", err=True)
-    with show_progress() as report:
+    with output.show_progress() as report:
         open_graphs = prepare_graphs(
             asking.graph or graph_names,
             lambda name_or_none: workspace.graph(name_or_none, progress=report),
@@ -97,7 +83,7 @@ def ask(
             graph = open_graphs.get_graph(outcome)
             if not json:
                 outcome = await _print_outcome(outcome, graph, asking)
-            if json or is_terminal():
+            if json or output.is_terminal():
                 following = await _suggest_following(full_question, outcome, workspace, graph)
                 _print_following(outcome, following, asking.limit, json=json)
             return isinstance(outcome, Answer)
@@ -125,7 +111,7 @@ async def _run_method(
 
         stream = record_graph_responses(stream, graphs)
     try:
-        with show_steps(quiet=quiet) as show_step:
+        with output.show_steps(quiet=quiet) as show_step:
             async with aclosing(stream):
                 async for step in stream:
                     run = replace(run, steps=(*run.steps, step))
@@ -141,7 +127,6 @@ async def _run_method(
 def _build_question(
     text: str, lang: str | None, after: Path | None
 ) -> tuple[Question, Sequence[str | None]]:
-    """Return the question with the earlier ones, and the graphs that these were asked of."""
     if after is None:
         return Question(text, lang), [None]
     from askgraph.trace.codec import read_trace
@@ -170,20 +155,19 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
 
         full_result = outcome.result
         result = full_result if context else select_columns(full_result, outcome.answer_columns)
-        typer.echo(format_csv(result.variables, result.rows[:limit]), nl=False)
+        typer.echo(output.format_csv(result.variables, result.rows[:limit]), nl=False)
     return True
 
 
 def _print_following(
     outcome: Outcome, following: Sequence[str], limit: int | None, *, json: bool
 ) -> None:
-    """Print the follow-up questions; as JSON, with the outcome."""
     if json:
         from askgraph.answers.codec import to_json_object
 
-        print_json({**to_json_object(outcome, limit=limit), "next": list(following)})
+        output.print_json({**to_json_object(outcome, limit=limit), "next": list(following)})
     elif following:
-        print_blocks(render_next_questions(following))
+        output.print_blocks(render_next_questions(following))
 
 
 async def _suggest_following(
@@ -201,16 +185,20 @@ async def _suggest_following(
         return ()
 
 
-async def _print_outcome(outcome: Outcome, graph: KnowledgeGraph, asking: AskOptions) -> Outcome:
+async def _print_outcome(
+    outcome: Outcome, graph: KnowledgeGraph, asking: output.AskOptions
+) -> Outcome:
     """Print an outcome, let the user choose one of several readings, and return the result."""
-    with_colour, row_limit = is_terminal(), asking.limit or _DEFAULT_ROWS
-    print_blocks(render_outcome(outcome, graph.prefixes, limit=row_limit, colour=with_colour))
+    with_colour, row_limit = output.is_terminal(), asking.limit or _DEFAULT_ROWS
+    output.print_blocks(
+        render_outcome(outcome, graph.prefixes, limit=row_limit, colour=with_colour)
+    )
     if isinstance(outcome, Clarification) and with_colour and sys.stdin.isatty():
         option = _prompt_choice(outcome)
         if option is not None:
             languages = [asking.lang] if asking.lang else []
             chosen_reading = await answer_option(option, outcome, graph, languages=languages)
-            print_blocks(
+            output.print_blocks(
                 render_outcome(chosen_reading, graph.prefixes, limit=row_limit, colour=with_colour)
             )
             return chosen_reading

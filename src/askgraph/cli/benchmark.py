@@ -54,11 +54,7 @@ def list_formats(json: bool = False, debug: DebugOption = False) -> None:
 
 @benchmark.command("convert")
 def convert(common: CommonOptions, reading: ReadOptions, source: str, out: Path) -> None:
-    """Write questions of any format as lines of askgraph's own format.
-
-    From an endpoint, given by its URL or its name in the workspace, come the examples that it
-    publishes (SHACL). Unreadable items are listed.
-    """
+    """Write questions of any format as lines of askgraph's own format."""
     contents = converted(
         common.workspace, source, out, format=reading.format, language=reading.lang
     )
@@ -80,13 +76,7 @@ def check(
     concurrency: int = 1,
     json: bool = False,
 ) -> None:
-    """Check the gold of benchmarks: run every gold query, and report errors and doubts.
-
-    Reported are queries that fail or take too long, empty results, counts of 0, LIMIT through equal
-    rows, stored answers that differ from the query's result, unreadable items, and questions that
-    repeat each other or training questions. If neither -g nor the questions name a graph, no query
-    runs. Exit code 1 if there are errors.
-    """
+    """Check the gold of benchmarks: run every gold query, and report errors and doubts."""
     workspace = common.workspace
     contents_by_path = _read_all(benchmarks, reading)
     if gold is not None and len(contents_by_path) > 1:
@@ -134,11 +124,7 @@ def freeze(
     timeout: float = 60.0,
     concurrency: int = 1,
 ) -> None:
-    """Run all gold queries once and store their results, to score against them later.
-
-    The file appears when all queries are done; after an interruption, the same call resumes.
-    Failed queries are stored as failed (exit code 4).
-    """
+    """Run all gold queries once and store their results, to score against them later."""
     _, contents = reading.read_contents(path)
     with show_progress() as report:
         count, failed = freeze_gold(
@@ -161,11 +147,7 @@ def split(
     json: bool = False,
     debug: DebugOption = False,
 ) -> None:
-    """Divide questions into training and test parts.
-
-    In folds, questions that repeat each other stay together. Leaving out a graph or data set
-    divides by it alone, and repeated questions are counted.
-    """
+    """Divide questions into training and test parts."""
     division = SplitOptions(folds, leave_out and leave_out.value, seed)
     entries = write_splits(_read_all(benchmarks, reading), division, out)
     if json:
@@ -189,13 +171,7 @@ def measure_stages(
     metric: str = "best_column",
     out: Path | None = None,
 ) -> None:
-    """Measure the stages of the method multi-stage, together and alone.
-
-    Reported are the recall of an index with the whole question, the quality of entity linking and
-    predicate matching, the candidates that reach the writer with and without the restriction, and
-    the quality of the answers, also with gold given to later stages. A last table shows which
-    wrong answers the rejection policies catch, and which right ones they lose.
-    """
+    """Measure the stages of the method multi-stage, together and alone."""
     workspace = common.workspace
     selection = select.to_selection()
     settings = dict(map(parse_setting, setting or []))
@@ -216,7 +192,6 @@ def measure_stages(
 
 
 def _describe_format(name: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the name of a format, its title or why it cannot be read, and its splits."""
     try:
         reader: Benchmark = plugins.load("benchmark", name)()
     except SetupError as problem:
@@ -267,7 +242,6 @@ def print_findings(
 
 
 def _count_kinds(findings: Sequence[GoldFinding]) -> dict[str, int]:
-    """Return the number of findings of each kind, the most severe first."""
     counts = Counter(finding.kind for finding in findings)
     return {kind: counts[kind] for kind in FINDING_KINDS if counts[kind]}
 

@@ -15,15 +15,7 @@ from askgraph.graph.definitions import (
     read_definitions,
 )
 from askgraph.sparql.serializer import to_text
-from askgraph.workspace import Progress, Workspace
-from askgraph.workspace.enrichment import (
-    add_enriched,
-    build_advised_definitions,
-    draft_missing_comments,
-    enrich_virtually,
-    find_advice,
-    write_enriched,
-)
+from askgraph.workspace import Progress, Workspace, enrichment
 
 
 def enrich(
@@ -41,12 +33,7 @@ def enrich(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations.
-
-    With --virtual the graph stays unchanged: queries with the new predicates are rewritten to
-    property paths before they run. Otherwise the new triples go into a file (--out) or a new graph
-    (--as). Without kinds or definitions, the additions marked by 'askgraph advise' are made.
-    """
+    """Add what a graph implies: inverses, shortcuts for paths, comments, names of relations."""
     if sum([virtual or plain, out is not None, bool(as_name) and not virtual]) != 1:
         raise SetupError(
             "say what to do: --virtual, --out FILE, --as NEWNAME, or --plain to remove additions"
@@ -72,15 +59,17 @@ def enrich(
             else _load_additions(workspace, name, definitions, flags, drafts, progress)
         )
         if virtual or plain:
-            profile = enrich_virtually(
+            profile = enrichment.enrich_virtually(
                 workspace, name, additions, as_name=as_name, progress=progress
             )
             summary = {"name": as_name or name, "triples": profile.triples}
         elif out is not None:
-            added = write_enriched(workspace, name, additions, out, progress=progress)
+            added = enrichment.write_enriched(workspace, name, additions, out, progress=progress)
             summary = {"file": str(out), "added": added}
         else:
-            profile = add_enriched(workspace, name, additions, str(as_name), progress=progress)
+            profile = enrichment.add_enriched(
+                workspace, name, additions, str(as_name), progress=progress
+            )
             summary = {"name": str(as_name), "triples": profile.triples}
     counts = {
         "properties": len(additions.properties),
@@ -118,7 +107,6 @@ def _load_additions(
     drafts: DraftOptions,
     progress: Progress,
 ) -> Definitions:
-    """Return the definitions of a file, or the advised ones of the chosen kinds."""
     if file is not None:
         file_definitions = read_definitions(file)
         return file_definitions.select(**flags) if any(flags.values()) else file_definitions
@@ -132,10 +120,10 @@ def _load_additions(
     additions = (
         Definitions()
         if has_only_comments
-        else build_advised_definitions(workspace, name, kinds, progress=progress)
+        else enrichment.build_advised_definitions(workspace, name, kinds, progress=progress)
     )
     if flags["comments"]:
-        additions = draft_missing_comments(
+        additions = enrichment.draft_missing_comments(
             workspace, name, additions, model=drafts.model, base_url=drafts.base_url,
             budget=drafts.limits, progress=progress,
         )  # fmt: skip
@@ -157,8 +145,8 @@ def advise(
     """
     workspace = common.workspace
     with show_progress() as progress:
-        advice_list = find_advice(workspace, name, progress=progress)
-        additions = build_advised_definitions(
+        advice_list = enrichment.find_advice(workspace, name, progress=progress)
+        additions = enrichment.build_advised_definitions(
             workspace, name, tuple(ADVICE_KINDS), progress=progress
         )
     if json:

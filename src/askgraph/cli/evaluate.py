@@ -9,16 +9,7 @@ from pathlib import Path
 import typer
 
 from askgraph import plugins
-from askgraph.cli import DebugOption
-from askgraph.cli.figures import (
-    OutputFormat,
-    ReadOptions,
-    SelectOptions,
-    WorkerOptions,
-    create_judge,
-    run_and_close,
-    write_atomically,
-)
+from askgraph.cli import DebugOption, figures
 from askgraph.cli.output import (
     AskOptions,
     CommonOptions,
@@ -63,9 +54,9 @@ from askgraph.workspace.selection import get_benchmark_name, resolve_graph, sele
 
 def evaluate(
     common: CommonOptions,
-    select: SelectOptions,
-    workers: WorkerOptions,
-    form: OutputFormat,
+    select: figures.SelectOptions,
+    workers: figures.WorkerOptions,
+    form: figures.OutputFormat,
     benchmarks: list[str],
     method: list[str] | None = None,
     setting: list[str] | None = None,
@@ -87,15 +78,10 @@ def evaluate(
     budget: list[str] | None = None,
     out: Path | None = None,
 ) -> None:
-    """Score the answers to benchmark questions with gold answers.
-
-    A failure scores 0 and stays in the mean. If an answer is too uncertain, the best attempt
-    counts, unless --abstain. A run with --out can be killed at any time: the same call resumes
-    it. 'askgraph report' and 'askgraph compare' read such runs.
-    """
+    """Score the answers to benchmark questions with gold answers."""
     workspace = common.workspace
     models = Models(workspace.folder)
-    judge_model = create_judge(models, judge, base_url)
+    judge_model = figures.create_judge(models, judge, base_url)
     log_settings = [f"sent={sent.absolute()}"] if sent else []
     selection = select.to_selection(
         sample=sample, seed=seed, folds=folds, leave_out=leave_out, gold=gold, with_rows=with_rows
@@ -135,7 +121,7 @@ def evaluate(
             judge=judge_model,
         )  # fmt: skip
         try:
-            run = run_coroutine(run_and_close(models, evaluation))
+            run = run_coroutine(figures.run_and_close(models, evaluation))
         except ServiceError:
             if out is not None:
                 typer.echo(
@@ -153,7 +139,6 @@ def evaluate(
 
 
 def _create_score_reporter(metric: str, report: Progress) -> Callable[[Record, int, int], None]:
-    """Return a callback that reports the mean score and the cost after each question."""
     total, count, money = 0.0, 0, 0.0
 
     def report_record(record: Record, done: int, planned: int) -> None:
@@ -169,8 +154,8 @@ def _create_score_reporter(metric: str, report: Progress) -> Callable[[Record, i
 
 def score(
     common: CommonOptions,
-    form: OutputFormat,
-    reading: ReadOptions,
+    form: figures.OutputFormat,
+    reading: figures.ReadOptions,
     predictions: Path,
     benchmark: Path,
     graph: str | None = None,
@@ -183,15 +168,10 @@ def score(
     concurrency: int = 1,
     out: Path | None = None,
 ) -> None:
-    """Score predictions of any system against a benchmark.
-
-    A question without a prediction scores 0. Predicted queries and gold queries run on the graph;
-    predicted answers with stored or frozen gold need no graph. 'askgraph report' and 'askgraph
-    compare' read the run that --out stores.
-    """
+    """Score predictions of any system against a benchmark."""
     workspace = common.workspace
     models = Models(workspace.folder)
-    judge_model = create_judge(models, judge, base_url)
+    judge_model = figures.create_judge(models, judge, base_url)
     prediction_list = read_predictions(predictions)
     name, contents = reading.read_contents(benchmark)
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
@@ -223,7 +203,7 @@ def score(
             concurrency=concurrency,
             progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
-        run = run_coroutine(run_and_close(models, scoring))
+        run = run_coroutine(figures.run_and_close(models, scoring))
     form.write(
         lambda: build_report_sheets([run], metric=metric),
         lambda: to_report_object([run], metric=metric),
@@ -246,7 +226,7 @@ class ReportGrouping(StrEnum):
 
 def report(
     runs: list[Path],
-    form: OutputFormat,
+    form: figures.OutputFormat,
     metric: str = "best_column",
     by: ReportGrouping | None = None,
     html: Path | None = None,
@@ -255,11 +235,7 @@ def report(
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Report the scores of one or more runs, one row per benchmark and method.
-
-    Means are over the answerable questions, with failures as 0, and have 95 % bootstrap intervals.
-    Unfinished runs are mentioned.
-    """
+    """Report the scores of one or more runs, one row per benchmark and method."""
     if stories and not (form.is_plain and by is None and html is None):
         raise SetupError("--stories can only be combined with --metric and --out")
     run_list = _name_runs(runs, [read_run(folder) for folder in runs])
@@ -270,7 +246,7 @@ def report(
         if out is None:
             typer.echo("".join(texts), nl=False)
         else:
-            write_atomically(out, "".join(texts))
+            figures.write_atomically(out, "".join(texts))
         return
     if by is not None:
         sheet = build_slice_sheet(run_list, by, metric=metric)
@@ -282,12 +258,13 @@ def report(
             out=out,
         )
     if html is not None:
-        write_atomically(html, build_html_page(run_list, metric=metric, with_times=not no_times))
+        figures.write_atomically(
+            html, build_html_page(run_list, metric=metric, with_times=not no_times)
+        )
         typer.echo(f"wrote {html}", err=True)
 
 
 def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
-    """Yield the course of each question with an imperfect answer."""
     for run in runs:
         wrong = {record.key: record for record in run.records if record.get_score(metric).f1 < 1}
         for detail in run.iterate_details():
@@ -298,11 +275,7 @@ def _format_stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]
 
 
 def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[EvaluationRun]:
-    """Return the runs, named by their full paths if two folders have the same name.
-
-    Raises:
-        SetupError: a folder is given twice.
-    """
+    """Return the runs, named by their full paths if two folders have the same name."""
     resolved_folders = [folder.resolve() for folder in folders]
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:
@@ -316,17 +289,13 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
 def compare(
     a: str,
     b: str,
-    form: OutputFormat,
+    form: figures.OutputFormat,
     metric: str = "best_column",
     limit: int = 10,
     out: Path | None = None,
     debug: DebugOption = False,
 ) -> None:
-    """Compare two runs, or two methods of one run, on the questions they share.
-
-    The mean of the differences B - A has a 95 % bootstrap interval, and p is from a paired
-    permutation test. Refuses runs that were scored against different gold.
-    """
+    """Compare two runs, or two methods of one run, on the questions they share."""
     comparison = compared(_read_side(a), _read_side(b), metric=metric)
     for warning in comparison.warnings:
         typer.echo(warning, err=True)
@@ -408,13 +377,7 @@ FAILED_QUESTIONS_EXIT_CODE = 4
 def batch(
     common: CommonOptions, asking: AskOptions, questions: Path, out: Path, concurrency: int = 4
 ) -> None:
-    """Answer a file of questions.
-
-    Each line of the output is {"id": …} together with the object that `ask --json` prints.
-    After an interruption, the same call resumes; the answers are in the order of the questions. A
-    question that fails becomes a refusal with an "error" (exit code 4), and the next call retries
-    it.
-    """
+    """Answer a file of questions."""
     question_list = read_questions(questions)
     workspace = common.workspace
     name, chosen_method = asking.create_method(workspace)

@@ -46,11 +46,7 @@ def add(
     timeout: float = 60.0,
     json: bool = False,
 ) -> None:
-    """Confirm that a query answers a question, and store both with the current result.
-
-    When somebody asks the same question again, it is answered by this query without any method. The
-    query runs first; one that fails is not stored. For a known question, the query is replaced.
-    """
+    """Confirm that a query answers a question, and store both with the current result."""
     example, traced_graph = _build_example(" ".join(question or ()), query, trace, lang)
     example = _extend_example(example, also or [], keyword or [])
     with show_progress() as progress:
@@ -89,10 +85,7 @@ def list_examples(common: CommonOptions, graph: str | None = None, json: bool = 
 def check(
     common: CommonOptions, graph: str | None = None, timeout: float = 60.0, json: bool = False
 ) -> None:
-    """Run all stored queries again and report results that differ from the confirmed ones.
-
-    Exit code 1 if a result changed, a query fails or a graph is gone.
-    """
+    """Run all stored queries again and report results that differ from the confirmed ones."""
     with show_progress() as progress:
         checked_examples = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     drifted = [item for item in checked_examples if item.status not in ("same", "not compared")]
@@ -134,12 +127,7 @@ def generate(
     lang: list[str] | None = None,
     json: bool = False,
 ) -> None:
-    """Generate examples for a graph that has none, marked as generated.
-
-    A template yields a question and its query. The example is stored if the query has a result and
-    graph search finds the same from the question alone. With --model, the question is reworded and
-    checked again. Exit code 1 if no example was stored.
-    """
+    """Generate examples for a graph that has none, marked as generated."""
     workspace = common.workspace
     languages = lang or []
     if drafts.model is None:
@@ -193,11 +181,7 @@ def generate(
 def convert(
     common: CommonOptions, source: str, target: Path, format: str | None = None, json: bool = False
 ) -> None:
-    """Write examples from any source as SHACL executables in Turtle, or as lines of JSON.
-
-    A folder gets one file per example and prefixes.ttl. Invalid items and queries that do not
-    parse are listed on standard error.
-    """
+    """Write examples from any source as SHACL executables in Turtle, or as lines of JSON."""
     with show_progress() as progress:
         collection, faults = converted(
             common.workspace, source, target, format=format, progress=progress
@@ -214,7 +198,6 @@ def convert(
 def _build_example(
     question: str, query: str | None, trace: Path | None, language: str | None
 ) -> tuple[QueryExample, str | None]:
-    """Return the question with its query, and the graph that a trace names."""
     if (query is None) == (trace is None):
         raise SetupError("give either a query with --query or a recorded run with --trace")
     if trace is not None:
@@ -239,7 +222,6 @@ def _extend_example(example: QueryExample, also: list[str], keywords: list[str])
 
 
 def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
-    """Return an example with its graph, id and file."""
     content = asdict(example.example)
     return {
         "graph": graph,
@@ -260,7 +242,6 @@ def _to_verdict_object(checked: ExampleCheck) -> dict[str, object]:
 
 
 def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:
-    """Return the generated examples, the number of drafts, and why the run ended."""
     examples = [
         {
             "question": example.question,
@@ -278,12 +259,10 @@ def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, obj
 
 
 def _format_result(example: QueryExample) -> tuple[str, str]:
-    """Return the number of rows of a query's result, and the day of the run."""
     confirmation = example.confirmation
     return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
 
 
 def _format_counts(checked_examples: list[ExampleCheck]) -> str:
-    """Return the number of examples with each verdict."""
     counts = Counter(example.status for example in checked_examples)
     return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"

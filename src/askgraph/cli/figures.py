@@ -93,11 +93,7 @@ class OutputFormat(OptionBundle):
 
     @classmethod
     def from_options(cls, common: GlobalOptions, values: Mapping[str, Any]) -> Self:
-        """Return the chosen format.
-
-        Raises:
-            SetupError: the call chooses several formats.
-        """
+        """Return the chosen format; raise `SetupError` if the call chooses several."""
         chosen = [form for form, is_chosen in values.items() if is_chosen]
         if len(chosen) > 1:
             flags = " and ".join(f"--{form}" for form in chosen)
@@ -164,11 +160,7 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file through a temporary one.
-
-    Raises:
-        SetupError: the file cannot be written.
-    """
+    """Write a file through a temporary one; raise `SetupError` if it cannot be written."""
     with replace_file(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 

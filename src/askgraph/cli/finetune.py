@@ -38,12 +38,7 @@ def write_pairs(
     graph: str | None = None,
     json: bool = False,
 ) -> None:
-    """Make training pairs of a question with right and wrong candidates, and its query.
-
-    The wrong candidates are those of the graph that are nearest to the right ones by BM25; with
-    --proposed they are the terms of graph search's best queries. The query names terms by their
-    labels. Questions may be over several graphs.
-    """
+    """Make training pairs of a question with right and wrong candidates, and its query."""
     chosen = None
     if questions is not None:
         chosen = QuestionSelection(
@@ -96,10 +91,7 @@ def train(
     download: bool = False,
     json: bool = False,
 ) -> None:
-    """Train a model on pairs; the same command resumes an interrupted training.
-
-    On several GPUs: accelerate launch -m askgraph finetune train ...
-    """
+    """Train a model on pairs; the same command resumes an interrupted training."""
     settings = settings_of(
         preset, lora=lora or None, epochs=epochs, batch=batch, gather=gather, rate=rate,
         warmup=warmup, length=length, evaluations=evaluations, seed=seed, dtype=dtype,
@@ -159,11 +151,7 @@ def train_across(
     device: str | None = None,
     download: bool = False,
 ) -> None:
-    """Train a model on each data set, ask each model about all of them, and print one table.
-
-    With --others each model is trained on all other data sets, as in Alekseev et al. (2025), whose
-    figures are shown beside ours. After an interruption, the same call resumes.
-    """
+    """Train a model on each data set, ask each model about all of them, and print one table."""
     settings = settings_of(
         preset, lora=lora or None, epochs=epochs, batch=batch, rate=rate, warmup=warmup,
         length=length, seed=seed,
@@ -195,10 +183,7 @@ def _parse_data_set(text: str) -> DataSet:
 def merge(
     common: CommonOptions, adapters: Path, output: Path, download: bool = False, json: bool = False
 ) -> None:
-    """Merge trained adapters into their model, and save it; or dequantise a GGUF file.
-
-    A folder loads in a fraction of the time of a GGUF file.
-    """
+    """Merge trained adapters into their model, and save it; or dequantise a GGUF file."""
     from askgraph.training.train import merge_adapters as merge_adapters
 
     merge_adapters(adapters, output, download=download)
@@ -218,10 +203,7 @@ def evaluate(
     free: bool = False,
     json: bool = False,
 ) -> None:
-    """Ask a model for the queries of pairs, and count those that equal the gold query.
-
-    No query runs: another query with the same result counts as wrong.
-    """
+    """Ask a model for the queries of pairs, and count those that equal the gold query."""
     test_pairs, _ = read_pairs(pairs)
     language_model = common.workspace.model(model)
     with show_progress() as progress:

@@ -94,15 +94,7 @@ def add(
     contexts: str | None = None,
     json: bool = False,
 ) -> None:
-    """Add a graph to the workspace.
-
-    Files are Turtle, N-Triples, N-Quads, TriG, RDF/XML, JSON-LD, N3 or CSV with a line of column
-    names, compressed (.gz, .bz2, .xz, .zip) or not; a web address of one is downloaded. An
-    endpoint is profiled for at most half a minute, and for the rest for two minutes in the
-    background, while the graph is in use; with --grow, now, also for an existing graph. After an
-    interruption, the same command resumes. Secrets stay in environment variables: only the names
-    of the variables are stored.
-    """
+    """Add a graph to the workspace."""
     workspace = common.workspace
     values: dict[str, object] = {
         "graphs": tuple(named_graph) if named_graph else None, "dialect": dialect,

@@ -51,14 +51,7 @@ def build(
     address: str | None = None,
     json: bool = False,
 ) -> None:
-    """Build the indices of a graph anew, and store the settings in askgraph.toml.
-
-    Without this command, indices are built at their first use. A SOURCE is 'graph' (the metadata
-    of the graph: the default), a set of queries that comes with askgraph, or a file: a query
-    (.rq), rows (.tsv), or an RDF dump. An existing index stays until the new one is complete.
-    With --on a server holds them; an interrupted build there resumes with the same call.
-    ASKGRAPH_INDEX_PASSWORD holds the password of the user in the URL.
-    """
+    """Build the indices of a graph anew, and store the settings in askgraph.toml."""
     if executor == "local" and (workers or address):
         raise SetupError("--workers and --address require --executor processes or --executor dask")
     values: dict[str, object] = {
@@ -85,11 +78,7 @@ def build(
 
 @index.command("info")
 def show_info(common: CommonOptions, graph: str | None = None, json: bool = False) -> None:
-    """Show the kind, size and source of the indices of a graph, and whether they are intact.
-
-    Every byte is compared with its checksum. Exit code 1 if an index is missing, damaged or older
-    than its graph; it is built again at its next use.
-    """
+    """Show the kind, size and source of the indices of a graph, and whether they are intact."""
     with show_progress() as progress:
         index_infos = inspect_indices(common.workspace, graph, progress=progress)
     _print_infos(index_infos, json=json)

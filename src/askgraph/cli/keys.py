@@ -35,10 +35,7 @@ def add(
     database: str | None = None,
     json: bool = False,
 ) -> None:
-    """Create a key and print it: it is shown only this time.
-
-    Its owner sends it with each request, as 'Authorization: Bearer askgraph_…'.
-    """
+    """Create a key and print it: it is shown only this time."""
     from askgraph.server.auth import LimitOverrides
     from askgraph.server.auth.api_keys import generate_key, parse_expiry, parse_scopes
 
@@ -119,7 +116,6 @@ _MINUTE_LENGTH = len("2030-01-31T12:00")
 
 
 def _to_key_object(key: "KeyRow") -> dict[str, object]:
-    """Return a key for JSON, without its secret."""
     from askgraph.server.auth.api_keys import get_key_state
 
     return {
@@ -130,7 +126,6 @@ def _to_key_object(key: "KeyRow") -> dict[str, object]:
 
 
 def _format_row(key: "KeyRow") -> tuple[str, ...]:
-    """Return a key as the cells of a row under `_HEADERS`."""
     return (
         key.id, key.name, str(_to_key_object(key)["state"]), " ".join(sorted(key.scopes)),
         "all" if key.graphs is None else " ".join(sorted(key.graphs)), _format_limits(key) or "-",

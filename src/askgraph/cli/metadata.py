@@ -43,12 +43,7 @@ def fetch(
     seconds: float = 30.0,
     json: bool = False,
 ) -> None:
-    """Read the VoID that an endpoint publishes: in its store, its description, on its host.
-
-    The page is searched for a schema.org description (JSON-LD); without a page, the endpoint's own
-    page and its host's page are. If the source is a graph of the workspace, the new metadata is
-    stored. Exit code 1 if nothing was published.
-    """
+    """Read the VoID that an endpoint publishes: in its store, its description, on its host."""
     with show_progress() as progress:
         progress(f"looking at {source}", 0, None)
         published = fetched(common.workspace, source, page=page, seconds=seconds)
@@ -84,11 +79,7 @@ def run_profile(
     one_by_one: bool = False,
     json: bool = False,
 ) -> None:
-    """Profile an endpoint with a limited number of queries, and report the completeness.
-
-    After an interruption, the same command resumes. If the endpoint is a graph of the workspace,
-    the result becomes its profile. Files, and graphs made of them, are counted in full.
-    """
+    """Profile an endpoint with a limited number of queries, and report the completeness."""
     bound = ProfilingLimits(queries, seconds, one_by_one)
     with show_progress() as progress:
         graphs = tuple(named_graph or ())
@@ -116,11 +107,7 @@ def show_shapes(
     lang: str | None = None,
     json: bool = False,
 ) -> None:
-    """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts.
-
-    The shapes of a file come from its SHACL or VoID. The publisher's descriptions of a graph (see
-    `fetch`) come first.
-    """
+    """Show the shapes of classes as ShEx: predicates by frequency, kinds, examples, counts."""
     languages = (*([lang] if lang else []), "en")
     choice = ShapeSelection(tuple(classes or ()), fraction, limit, languages)
     with show_progress() as progress:
@@ -142,10 +129,7 @@ def show_shapes(
 
 @metadata.command("completeness")
 def show_completeness(common: CommonOptions, source: str | None = None, json: bool = False) -> None:
-    """Show the completeness of each part of a graph's schema, and the parts left out.
-
-    Exit code 1 if a part is incomplete.
-    """
+    """Show the completeness of each part of a graph's schema, and the parts left out."""
     with show_progress() as progress:
         current_profile = load_source_profile(common.workspace, source, progress=progress)
     if json:
@@ -169,10 +153,7 @@ def list_notes(
     clear: bool = False,
     json: bool = False,
 ) -> None:
-    """List the notes that agents wrote about a graph for later runs (see their setting `notes`).
-
-    A language model wrote the notes, and they may be wrong: remove those that are.
-    """
+    """List the notes that agents wrote about a graph for later runs (see their setting `notes`)."""
     stored_notes = manage_notes(common.workspace, name, remove=remove or (), clear=clear)
     if json:
         print_json([{**asdict(note), "older": is_outdated} for note, is_outdated in stored_notes])

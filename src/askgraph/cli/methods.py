@@ -20,10 +20,7 @@ _HIDDEN_SETTINGS = ("model", "further", "others", "prices")  # set by the worksp
 
 
 def methods(common: CommonOptions, name: str | None = None, json: bool = False) -> None:
-    """List the methods, or the settings of one method: our defaults and those of its paper.
-
-    Explicit settings override both: `--method grasp:preset=paper,hits=5`.
-    """
+    """List the methods, or the settings of one method: our defaults and those of its paper."""
     names = complete_method_names("") if name is None else [name]
     method_objects = [_describe_method(method_name) for method_name in names]
     if json:
@@ -103,10 +100,7 @@ def _format_value(value: object) -> str:
 
 
 def tools(common: CommonOptions, json: bool = False, set_: str | None = None) -> None:
-    """List the tools that explore a graph, or the schemas that a model gets.
-
-    Token counts are estimates, at four bytes each; a model receives the schemas with every turn.
-    """
+    """List the tools that explore a graph, or the schemas that a model gets."""
     schemas = build_schemas(plugins.list_names("tool") if set_ is None else parse_tool_set(set_))
     if json:
         print_json([_to_object(schema) for schema in schemas])

@@ -48,11 +48,7 @@ def list_models(common: CommonOptions, json: bool = False) -> None:
 def check(
     common: CommonOptions, name: str | None = None, base_url: str | None = None, json: bool = False
 ) -> None:
-    """Probe a language model: its abilities, its speed, and its settings for askgraph.toml.
-
-    It gets about ten short questions, bypassing caches and limits. A server that ignores an ability
-    answers its test request differently.
-    """
+    """Probe a language model: its abilities, its speed, and its settings for askgraph.toml."""
     folder = common.workspace.folder
     workspace_models, tables = Models(folder), load_model_tables(folder)
     settings = workspace_models.resolve_settings(name, base_url=base_url)
@@ -99,7 +95,6 @@ def check(
 
 
 def _get_explicit_settings(settings: ModelSettings) -> dict[str, object]:
-    """Return the settings that differ from the defaults."""
     defaults = asdict(ModelSettings(settings.model))
     return {
         key: value

@@ -14,16 +14,9 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from askgraph import plugins, trace
+from askgraph import cli, plugins, trace
 from askgraph.answers.console import format_count, render_plain_text, strip_control_characters
 from askgraph.answers.verbalize import describe_calls, describe_cost
-from askgraph.cli import (
-    DebugOption,
-    GlobalOptions,
-    OptionBundle,
-    WorkspaceOption,
-    get_global_options,
-)
 from askgraph.errors import SetupError
 from askgraph.llm import ToolCall
 from askgraph.methods import Method
@@ -36,16 +29,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CommonOptions(OptionBundle):
+class CommonOptions(cli.OptionBundle):
     """The options of nearly every command."""
 
     is_last = True
 
-    folder: WorkspaceOption = None
-    debug: DebugOption = False
+    folder: cli.WorkspaceOption = None
+    debug: cli.DebugOption = False
 
     @classmethod
-    def from_options(cls, common: GlobalOptions, values: Mapping[str, Any]) -> Self:
+    def from_options(cls, common: cli.GlobalOptions, values: Mapping[str, Any]) -> Self:
         """Return the options; the workspace may also be named before the command."""
         return cls(common.workspace, common.debug)
 
@@ -59,7 +52,7 @@ def complete_graph_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the graph names that start with the typed text."""
     return [
         name
-        for name in Workspace(get_global_options(ctx).workspace).graphs()
+        for name in Workspace(cli.get_global_options(ctx).workspace).graphs()
         if name.startswith(incomplete)
     ]
 
@@ -82,7 +75,7 @@ def complete_method_names(incomplete: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class AskOptions(OptionBundle):
+class AskOptions(cli.OptionBundle):
     """The options of commands that ask questions with one method."""
 
     graph: list[str] | None = None
@@ -114,7 +107,7 @@ class AskOptions(OptionBundle):
 
 
 @dataclass(frozen=True)
-class DraftOptions(OptionBundle):
+class DraftOptions(cli.OptionBundle):
     """The options of commands for which a language model may write texts."""
 
     is_last = True

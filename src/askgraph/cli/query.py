@@ -26,12 +26,7 @@ def query(
     lang: str | None = None,
     timeout: float | None = None,
 ) -> None:
-    """Run a SPARQL query on a graph.
-
-    SELECT, ASK, CONSTRUCT and DESCRIBE; nothing that writes. Prefixes of the graph need no
-    declaration. CONSTRUCT and DESCRIBE print N-Triples. SERVICE <askgraph:NAME> calls another
-    graph.
-    """
+    """Run a SPARQL query on a graph."""
     text = read_query_argument(sparql)
     with show_progress() as progress:
         open_graph = common.workspace.graph(graph, progress=progress)

@@ -31,13 +31,7 @@ def serve(
     browser: bool = False,
     processes: int | None = None,
 ) -> None:
-    """Serve the page, REST, MCP and OpenAI-compatible interfaces.
-
-    By default only this machine can connect, and everybody on it may ask, query, confirm and add
-    graphs. Its settings are in the table [serve] of askgraph.toml and in
-    variables ASKGRAPH_SERVE_…: see docs/server.md. Stop it with Ctrl-C: running questions finish
-    first.
-    """
+    """Serve the page, REST, MCP and OpenAI-compatible interfaces."""
     from askgraph.server.app import run
     from askgraph.server.settings import ServeSettings
 
@@ -59,7 +53,6 @@ def serve(
 
 
 def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
-    """Print the address of the page, and who may use it."""
     from askgraph.server.page import get_start_note
 
     typer.echo(f"askgraph is at {address}", err=True)
@@ -85,11 +78,7 @@ def _open_browser(address: str) -> None:
 def _add_missing_graphs(
     workspace: Workspace, sources: Sequence[Path], *, sample: bool
 ) -> tuple[str, ...]:
-    """Add the graphs that do not exist yet, so that the same command can start again.
-
-    Returns:
-        The names of all given graphs.
-    """
+    """Add the graphs that do not exist yet; return the names of all given graphs."""
     source_by_name = {source.resolve().stem.partition(".")[0]: source for source in sources}
     examples: dict[str, dict[str, object]] = {}
     if len(source_by_name) < len(sources):
@@ -118,12 +107,7 @@ def mcp(
     timeout: float = 120.0,
     query_timeout: float = 30.0,
 ) -> None:
-    """Run an MCP server on standard input and output, for an agent to start.
-
-    It offers tools (ask, search, describe, shapes, validate, execute and others), the graphs as
-    resources, and prompts; no tool can change a graph. With --graph (repeatable) only these graphs.
-    'askgraph serve' offers the same over HTTP at /mcp.
-    """
+    """Run an MCP server on standard input and output, for an agent to start."""
     from askgraph.server.mcp import run_stdio
 
     workspace = common.workspace

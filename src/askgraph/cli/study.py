@@ -19,15 +19,7 @@ from askgraph.evaluation.studies import (
     build_paper_sheet,
     load_published_representations,
     read_paper,
-)
-from askgraph.evaluation.studies.representations import (
-    EXPERIMENTS,
-    Figures,
-    PublishedScore,
-    build_study_sheet,
-    compute_published_figures,
-    read_experiments,
-    read_published_scores,
+    representations,
 )
 from askgraph.graph.definitions import read_definitions
 from askgraph.workspace import Workspace
@@ -166,7 +158,6 @@ def _run_paper_study(
 
 
 def _to_run_object(line: MeasuredRow) -> dict[str, str]:
-    """Return where the answers of a row are, or why there are none."""
     content = {"row": line.row.name, "model": line.row.model, "run": line.run}
     return {**content, "missing": line.reason} if line.reason else content
 
@@ -234,20 +225,14 @@ def study_representations(
     dry_run: bool = False,
     format: str | None = None,
 ) -> None:
-    """Reproduce table 3 of Henselmann et al.: the same questions over variants of a graph.
-
-    An experiment is a choice of entity boundaries, inverse properties, shortcuts and comments; the
-    default is the paper's thirteen. The variants are virtual, or graphs of the workspace named by
-    --variant; comments come from --definitions, or else the model of the method drafts them.
-    Experiments that lack a prerequisite are left out, and a line names it. EM is the share of
-    questions with an F1 of 1.
-    """
-    published_lines = read_published_scores(published) if published else None
+    """Reproduce table 3 of Henselmann et al.: the same questions over variants of a graph."""
+    published_lines = representations.read_published_scores(published) if published else None
     settings = (*(setting or ()), *([f"model={model}"] if model else ()))
     studies = [
         Study(
             benchmark, name, method, out / name if len(graph) > 1 else out,
-            read_experiments(experiments) if experiments else EXPERIMENTS,
+            representations.read_experiments(experiments)
+            if experiments else representations.EXPERIMENTS,
             tuple(by or ()), settings, repeat, metric, format,
             read_definitions(definitions) if definitions else None,
             _parse_variants(variant or []), limit,
@@ -292,7 +277,6 @@ def study_representations(
 
 
 def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sheet:
-    """Return the experiments that would run, with the number of questions of each."""
     question_count = planned_study.repeat * sum(
         len(item.questions)
         for item in planned_study.select_questions(workspace, planned_study.graph)
@@ -342,10 +326,10 @@ def _parse_variants(texts: list[str]) -> dict[str, str]:
 def _select_published_figures(
     results: StudyResult,
     planned_study: Study,
-    lines: Sequence[PublishedScore] | None,
+    lines: Sequence[representations.PublishedScore] | None,
     *,
     has_own_experiments: bool,
-) -> Mapping[int, Figures] | None:
+) -> Mapping[int, representations.Figures] | None:
     """Return the published figures of each experiment, for the same questions or the paper's own.
 
     Custom experiments have no figures in the paper.
@@ -360,7 +344,7 @@ def _select_published_figures(
         )
     tags_of = {record.id: record.tags for records in results.records.values() for record in records}
     return {
-        item.number: compute_published_figures(
+        item.number: representations.compute_published_figures(
             [line for line in lines if line.experiment == item.number], tags_of, planned_study.tags
         )
         for item in results.figures
@@ -370,7 +354,7 @@ def _select_published_figures(
 def _build_sheet(
     planned_study: Study,
     results: StudyResult,
-    published_figures_by_number: Mapping[int, Figures] | None,
+    published_figures_by_number: Mapping[int, representations.Figures] | None,
 ) -> Sheet:
     notes = list(results.left_out)
     failed = [
@@ -388,7 +372,7 @@ def _build_sheet(
     title = (
         f"{planned_study.method} by representation of {planned_study.graph}, {planned_study.metric}"
     )
-    return build_study_sheet(
+    return representations.build_study_sheet(
         title, results.figures, planned_study.tags, published=published_figures_by_number,
         boundaries=results.has_boundaries,
         costs=results.compute_costs(planned_study.metric), notes=notes,
@@ -398,12 +382,12 @@ def _build_sheet(
 def _to_objects(
     planned_study: Study,
     results: StudyResult,
-    published_figures_by_number: Mapping[int, Figures] | None,
+    published_figures_by_number: Mapping[int, representations.Figures] | None,
 ) -> list[dict[str, object]]:
     names = ("all", *planned_study.tags)
     costs = results.compute_costs(planned_study.metric)
 
-    def to_shares_object(figures: Figures) -> dict[str, object]:
+    def to_shares_object(figures: representations.Figures) -> dict[str, object]:
         return {
             name: None if pair is None else {"em": pair[0], "f1": pair[1]}
             for name, pair in zip(names, figures, strict=False)

@@ -44,10 +44,7 @@ def show_run(common: CommonOptions, file: Path, json: bool = False, full: bool =
 
 @trace.command("replay")
 def replay(common: CommonOptions, file: Path, json: bool = False) -> None:
-    """Replay a run from its trace alone, and compare the answers (exit code 1: different).
-
-    No model or graph is used: the trace contains their replies.
-    """
+    """Replay a run from its trace alone, and compare the answers (exit code 1: different)."""
     replayed_run = run_coroutine(replayed(*read_trace(file)))
     if json:
         print_json(

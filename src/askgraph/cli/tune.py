@@ -30,12 +30,7 @@ def search_bm25_parameters(
     test: list[str] | None = None,
     keep: bool = False,
 ) -> None:
-    """Search the k1 and b of BM25 with the best recall on training questions.
-
-    Entities and predicates are tuned separately, for the recall of the first 10 hits. Only
-    questions of the split are used; files without splits, as 'benchmark split' writes them for
-    training, need --whole. The method multi-stage reads the file that --keep writes.
-    """
+    """Search the k1 and b of BM25 with the best recall on training questions."""
     workspace = common.workspace
     full_selection = Selection(graph=graph, format=reading.format, language=reading.lang)
     training = select_benchmarks(

@@ -24,12 +24,7 @@ def validate(
     repair: bool = False,
     lang: str | None = None,
 ) -> None:
-    """Check a query against the profile of a graph, without running it.
-
-    Each finding has a position, suggestions, and a certainty. Other graphs of the workspace that
-    the query calls by SERVICE <askgraph:NAME> are checked against their metadata, too. The exit
-    code is 0 if the query has no problem, else 3.
-    """
+    """Check a query against the profile of a graph, without running it."""
     text = read_query_argument(sparql if sparql == "-" else f"@{sparql}")
     with show_progress() as progress:
         services = run_coroutine(load_services(common.workspace, graph, text, progress=progress))

@@ -33,33 +33,27 @@ class Endpoint(Protocol):
     @property
     def address(self) -> str:
         """A URL or path that identifies this endpoint in messages; never contains a secret."""
-        ...
 
     async def select(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        ...
 
     async def ask(self, query: str, *, timeout: float | None = None) -> bool:
         """Run an ASK query."""
-        ...
 
     async def construct(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a CONSTRUCT query."""
-        ...
 
     async def describe(
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> GraphResult:
         """Run a DESCRIBE query."""
-        ...
 
     async def close(self) -> None:
         """Release connections and processes; a second call has no effect."""
-        ...
 
 
 async def execute_sparql(

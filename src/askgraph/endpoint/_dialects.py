@@ -17,7 +17,6 @@ class ServerDialect:
     """A family of servers.
 
     Attributes:
-        name: its name.
         signs: a regular expression for its "header: value" lines.
         timeout: the parameter for a query's time limit, and its value as a format string.
         caps: row counts at which such servers truncate results without notice.
@@ -90,10 +89,8 @@ def detect_dialect(headers: Mapping[str, str]) -> ServerDialect:
 
 
 def parse_truth(variables: Sequence[str], rows: Sequence[Row]) -> bool | None:
-    """Return the answer of an ASK query in a table, as Virtuoso sends it; None for other tables.
-
-    The table has one column of a fixed name: a 1 is true, no row (or a 0) is false.
-    """
+    """Return the answer of an ASK query in a table, as Virtuoso sends it; None for other tables."""
+    # The table has one column of a fixed name: a 1 is true, no row (or a 0) is false.
     if tuple(variables) != ("__ASK_RETVAL",):
         return None
     return any(to_plain_value(row[0]) not in (None, "0", "false") for row in rows)

@@ -122,7 +122,6 @@ class _ExchangeFailure:
     """A failed attempt.
 
     Attributes:
-        error: the error.
         retries: the number of retries that it allows.
         wait: the minimum seconds before a retry, if the server requests it.
     """
@@ -234,9 +233,8 @@ class HttpExchange:
                         else f"{self._requests_per_minute} requests a minute"
                     )
                     raise Overloaded(
-                        f"the next request to {self.address} must wait "
-                        f"{send_time - now:.0f} seconds ({reason}), longer than the "
-                        f"{max(0.0, deadline - now):.0f} left",
+                        f"the next request to {self.address} must wait {send_time - now:.0f} "
+                        f"seconds ({reason}), longer than the {max(0.0, deadline - now):.0f} left",
                         retry_after=send_time - now,
                     )
                 await asyncio.sleep(send_time - now)

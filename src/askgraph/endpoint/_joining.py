@@ -129,11 +129,9 @@ class ServiceCall:
         return self._collect([result])
 
     async def _fetch_bound_values(self) -> ClauseSolutions | None:
-        """Return the values of shared variables in the surroundings; None if there are too many.
-
-        A variable that is unbound in some row does not restrict and is dropped; a row with a blank
-        node of one graph matches nowhere in another.
-        """
+        """Return the values of shared variables in the surroundings; None if there are too many."""
+        # A variable that is unbound in some row does not restrict and is dropped; a row with a
+        # blank node of one graph matches nowhere in another.
         if known_solutions := self.join.get_solutions(self.surroundings.evaluated_position):
             values = known_solutions.project(self.surroundings.shared)
         else:
@@ -173,10 +171,8 @@ class ServiceCall:
         )
 
     def _collect(self, results: Sequence[SelectResult]) -> ClauseSolutions:
-        """Return rows in the order of the clause's names, with blank nodes as IRIs.
-
-        A blank node's label is valid within one reply only, so each reply has IRIs of its own.
-        """
+        """Return rows in the order of the clause's names, with blank nodes as IRIs."""
+        # A blank node's label is valid within one reply only, so each reply has IRIs of its own.
         rows: list[Row] = []
         for result in results:
             graph = hashlib.sha256(self.clause.target.encode()).hexdigest()[:12]
@@ -194,9 +190,8 @@ class ServiceCall:
 
     def _build_size_error(self, reason: str) -> QueryError:
         return QueryError(
-            f"SERVICE <{self.clause.target}> gives more than {self.join.max_rows:,} rows"
-            f"{reason}: make it"
-            " more selective, or bind its variables by patterns next to it"
+            f"SERVICE <{self.clause.target}> gives more than {self.join.max_rows:,} rows{reason}: "
+            "make it more selective, or bind its variables by patterns next to it"
         )
 
 
@@ -320,19 +315,14 @@ class FederatedJoin:
         text = "".join(pieces) + self.text[end:]
         if len(text) > MAX_QUERY_CHARACTERS:
             raise QueryError(
-                f"the solutions of the SERVICE clauses have {len(text):,} characters; at "
-                f"most {MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more "
-                "selective"
+                f"the solutions of the SERVICE clauses have {len(text):,} characters; at most "
+                f"{MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
             )
         return text
 
 
 def get_service(target: str, endpoints: Mapping[str, Endpoint]) -> Endpoint:
-    """Return the endpoint of an address, opening it if necessary.
-
-    Raises:
-        ForbiddenQuery: the address is incomplete.
-    """
+    """Return the endpoint of an address; raise `ForbiddenQuery` if the address is relative."""
     if target not in endpoints:
         raise ForbiddenQuery(f"a SERVICE needs a full address: <{target}> is relative")
     return endpoints[target]

@@ -82,8 +82,7 @@ def main() -> None:
     while True:
         request = marshal.loads(requests.get())
         parts = [b"X", store.encode()] if isinstance(store, str) else _build_reply(store, request)
-        length = sum(map(len, parts))
-        view = memoryview(length.to_bytes(8, "little") + b"".join(parts))
+        view = memoryview(sum(map(len, parts)).to_bytes(8, "little") + b"".join(parts))
         while view:
             try:
                 view = view[os.write(replies, view[: 1 << 20]) :]

@@ -323,9 +323,7 @@ _IRI_SCHEMES = ("http", "https", "urn", "mailto", "tag", "file")
 
 def detect_format(media_type: str, start: bytes) -> str:
     """Return the format of a reply that is not JSON: xml, tsv, csv, or "" if it has no results."""
-    if b"<sparql" in start[:2000]:
-        return "xml"
-    return _FORMATS.get(media_type, "")
+    return "xml" if b"<sparql" in start[:2000] else _FORMATS.get(media_type, "")
 
 
 def _parse_csv_cell(cell: str) -> Term | None:

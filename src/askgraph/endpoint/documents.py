@@ -12,12 +12,7 @@ import httpx2
 from askgraph import errors
 from askgraph.endpoint._http_exchange import USER_AGENT, parse_url
 from askgraph.endpoint.public_only import AddressGuard, has_same_origin
-from askgraph.sparql.rdf_files import (
-    DECOMPRESSOR_BY_SUFFIX,
-    FORMAT_BY_MEDIA_TYPE,
-    FORMAT_BY_SUFFIX,
-    is_rdf_url,
-)
+from askgraph.sparql import rdf_files
 
 _MAX_REDIRECTS_COUNT = 5
 _MAX_DOCUMENT_BYTES = 64 * 2**20
@@ -30,7 +25,6 @@ class WebDocument:
     Attributes:
         url: its final URL, after redirects.
         kind: its media type without parameters.
-        content: its bytes.
     """
 
     url: str
@@ -109,23 +103,23 @@ async def fetch_rdf_file(url: str, guard: AddressGuard | None = None) -> tuple[s
         SetupError: it is compressed, and there is a guard.
     """
     name = re.sub(r"[^\w.-]+", "-", unquote(urlsplit(url).path).rpartition("/")[2]).strip(".-")
-    if guard and name.lower().endswith((*DECOMPRESSOR_BY_SUFFIX, ".zip")):
+    if guard and name.lower().endswith((*rdf_files.DECOMPRESSOR_BY_SUFFIX, ".zip")):
         raise errors.SetupError(
             f"{url} is compressed: download it yourself, and send it as an upload"
         )
     document = await fetch_document(
         url,
-        accept=tuple(FORMAT_BY_MEDIA_TYPE),
+        accept=tuple(rdf_files.FORMAT_BY_MEDIA_TYPE),
         timeout=_FILE_TIMEOUT_SECONDS,
         max_bytes=_MAX_DOCUMENT_BYTES if guard else _MAX_FILE_BYTES,
         guard=guard,
     )
-    if is_rdf_url(url):
+    if rdf_files.is_rdf_url(url):
         return name, document.content
-    kind = FORMAT_BY_MEDIA_TYPE.get(document.media_type)
+    kind = rdf_files.FORMAT_BY_MEDIA_TYPE.get(document.media_type)
     if kind is None or _SERVICE_VOCABULARY in document.content:
         return None
-    suffix = next(key for key, format in FORMAT_BY_SUFFIX.items() if format == kind)
+    suffix = next(key for key, format in rdf_files.FORMAT_BY_SUFFIX.items() if format == kind)
     return f"{name or 'graph'}{suffix}", document.content
 
 

@@ -12,21 +12,8 @@ from pyoxigraph import RdfFormat, Triple, parse
 
 from askgraph import errors
 from askgraph.endpoint import FormEndpoint, Kind
-from askgraph.endpoint._dialects import (
-    ServerDialect,
-    classify_error,
-    detect_dialect,
-    extract_message,
-    get_dialect,
-    parse_truth,
-)
-from askgraph.endpoint._http_exchange import (
-    EndpointCredentials,
-    HttpExchange,
-    build_page_error,
-    parse_url,
-    read_error_text,
-)
+from askgraph.endpoint import _dialects as dialects
+from askgraph.endpoint import _http_exchange as http_exchange
 from askgraph.endpoint._results_json import ResultsParser, detect_format
 from askgraph.endpoint.public_only import AddressGuard
 from askgraph.sparql.judge import CheckedQuery, EndpointRequest, check_query, get_limit
@@ -88,14 +75,14 @@ class HttpEndpoint(FormEndpoint):
         a_minute: int = 0,
         ca_file: str | None = None,
     ) -> None:
-        credentials = EndpointCredentials.from_settings(
+        credentials = http_exchange.EndpointCredentials.from_settings(
             auth, user_env, password_env, token_env, header, header_env
         )
         timeouts = httpx2.Timeout(read_timeout, connect=connect_timeout)
-        self._exchange = HttpExchange(
-            parse_url(url), credentials, timeouts, retries, guard, a_minute, ca_file
+        self._exchange = http_exchange.HttpExchange(
+            http_exchange.parse_url(url), credentials, timeouts, retries, guard, a_minute, ca_file
         )
-        self._dialect = get_dialect(dialect) if dialect else None
+        self._dialect = dialects.get_dialect(dialect) if dialect else None
         self._timeout = timeout
         self._max_rows = max_rows
         self._graphs = tuple(graphs)
@@ -139,7 +126,9 @@ class HttpEndpoint(FormEndpoint):
                 seconds = time.perf_counter() - start
                 return SelectResult(parser.variables, parser.rows, truncation, seconds)
             boolean = parser.boolean
-            truth = parse_truth(parser.variables, parser.rows) if boolean is None else boolean
+            truth = (
+                dialects.parse_truth(parser.variables, parser.rows) if boolean is None else boolean
+            )
             if truth is None:
                 raise errors.MalformedReply(f"{self.address} answered an ASK query with rows")
             return truth
@@ -204,7 +193,7 @@ class HttpEndpoint(FormEndpoint):
                 if parser.is_full:
                     return
         if not has_begun:
-            raise build_page_error(self.address, "")
+            raise http_exchange.build_page_error(self.address, "")
         self._feed_parser(parser, None)
 
     async def _read_other_format(
@@ -232,7 +221,7 @@ class HttpEndpoint(FormEndpoint):
         except errors.ErrorReply as problem:
             raise self._build_reported_error(str(problem)) from problem
         except errors.MalformedReply as problem:
-            if classify_error(parser.unread) or "exception" in parser.unread.lower():
+            if dialects.classify_error(parser.unread) or "exception" in parser.unread.lower():
                 raise self._build_reported_error(parser.unread) from problem
             message = self._exchange.redact(str(problem))
             raise errors.MalformedReply(f"{self.address}: {message}") from problem
@@ -294,7 +283,7 @@ class HttpEndpoint(FormEndpoint):
             raise errors.MalformedReply(str(problem)) from problem
         except SyntaxError as problem:
             text = body[:2000].decode("utf-8", "replace")
-            if classify_error(text):
+            if dialects.classify_error(text):
                 raise self._build_reported_error(text) from problem
             raise errors.MalformedReply(
                 f"{self.address} sent RDF that does not parse, or is cut off: {problem}"
@@ -304,16 +293,16 @@ class HttpEndpoint(FormEndpoint):
         self, parts: AsyncGenerator[bytes, None], start: bytes = b""
     ) -> errors.ServiceError:
         async with aclosing(parts):
-            text = await read_error_text(parts, start)
-        return build_page_error(self.address, self._exchange.redact(text))
+            text = await http_exchange.read_error_text(parts, start)
+        return http_exchange.build_page_error(self.address, self._exchange.redact(text))
 
     def _build_reported_error(self, text: str) -> errors.ServiceError:
-        message = self._exchange.redact(extract_message(text))
-        if classify_error(text) == "timeout":
+        message = self._exchange.redact(dialects.extract_message(text))
+        if dialects.classify_error(text) == "timeout":
             return errors.TimedOut(f"the server's own time limit was reached: {message}")
         return errors.ErrorReply(f"{self.address} reports: {message}")
 
-    def _get_dialect(self, response: httpx2.Response) -> ServerDialect:
+    def _get_dialect(self, response: httpx2.Response) -> dialects.ServerDialect:
         if self._dialect is None:
-            self._dialect = detect_dialect(response.headers)
+            self._dialect = dialects.detect_dialect(response.headers)
         return self._dialect

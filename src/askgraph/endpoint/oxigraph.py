@@ -100,8 +100,6 @@ class OxigraphEndpoint(FormEndpoint):
         it unchanged.
 
         Args:
-            sources: files and folders.
-            path: the folder of the store.
             progress: called with the bytes done, all bytes, and the file's name.
             options: how files are read; invalid IRIs and language tags are mended by default.
 

@@ -40,27 +40,11 @@ from pyoxigraph import (
 )
 
 from askgraph.errors import ServiceError, SetupError
+from askgraph.sparql import file_conversion, rdf_files
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.file_conversion import (
-    OddStatements,
-    Table,
-    find_advice,
-    inline_contexts,
-    mend_quads,
-    skip_rules,
-)
-from askgraph.sparql.rdf_files import (
-    DECOMPRESSOR_BY_SUFFIX,
-    FORMAT_BY_SUFFIX,
-    READABLE_SUFFIXES,
-    TABLE_SUFFIXES,
-    check_document,
-    get_format_suffix,
-)
 
-_KNOWN_EXTENSIONS = (
-    f"{', '.join(READABLE_SUFFIXES)}, each also with {', '.join(DECOMPRESSOR_BY_SUFFIX)}, .zip"
-)
+_PACKED_SUFFIXES = ", ".join((*rdf_files.DECOMPRESSOR_BY_SUFFIX, ".zip"))
+_KNOWN_EXTENSIONS = f"{', '.join(rdf_files.READABLE_SUFFIXES)}, each also with {_PACKED_SUFFIXES}"
 _MIN_BACKGROUND_BYTES = 16 * 2**20  # files from this size on are loaded in a separate process
 _PIECE_SIZE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _MAX_STORE_BYTES, _MAX_READER_BYTES = (32 * 2**20, 4 * 2**20)  # bytes of N-Triples per batch
@@ -83,11 +67,11 @@ class FileOptions:
 
     strict: bool = False
     contexts: Path | None = None
-    odd: dict[tuple[str, int], OddStatements] = field(default_factory=dict)
+    odd: dict[tuple[str, int], file_conversion.OddStatements] = field(default_factory=dict)
 
-    def count_odd(self, document: "SourceDocument", line: int = 0) -> OddStatements:
+    def count_odd(self, document: "SourceDocument", line: int = 0) -> file_conversion.OddStatements:
         """Return a new counter for the part of a document from a line on."""
-        return self.odd.setdefault((document.name, line), OddStatements())
+        return self.odd.setdefault((document.name, line), file_conversion.OddStatements())
 
     def describe_odd(self) -> tuple[str, ...]:
         """Return a sentence each on the mended and on the omitted statements."""
@@ -154,8 +138,7 @@ def _load_run(store: Store, run: "Iterator[Quad | TripleLines]") -> int:
         if isinstance(piece, TripleLines):
             piece.load(store)
         else:
-            quads = cast("Iterator[Quad]", run)
-            store.bulk_extend(chain((piece,), islice(quads, _PIECE_SIZE - 1)))
+            store.bulk_extend(chain((piece,), islice(cast("Iterator[Quad]", run), _PIECE_SIZE - 1)))
         pieces += 1
     return pieces
 
@@ -220,11 +203,7 @@ def _exit_with_input() -> None:
 def read_quads(
     files: Sequence[Path], *, progress: Progress | None = None, options: FileOptions | None = None
 ) -> Iterator[Quad]:
-    """Yield the quads of RDF files, with the same blank node names each time.
-
-    Raises:
-        SetupError: a file is invalid; the message has file, line and column.
-    """
+    """Yield the quads of RDF files; raise `SetupError` with file, line and column of a fault."""
     return cast("Iterator[Quad]", _read_contents(files, None, progress, options))
 
 
@@ -235,10 +214,8 @@ def read_rows(
     progress: Progress | None = None,
     options: FileOptions | None = None,
 ) -> Iterator[Quad | Row]:
-    """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes.
-
-    Most lines are only matched against a pattern: the store validates them when it loads them.
-    """
+    """Yield quads like `read_quads`, and rows of texts for N-Triples of more than `size` bytes."""
+    # Most lines are only matched against a pattern: the store validates them when it loads them.
     for item in _read_contents(files, size, progress, options):
         if isinstance(item, TripleLines):
             yield from item.parse_rows()
@@ -261,7 +238,7 @@ class SourceDocument:
     @property
     def suffix(self) -> str:
         """The suffix for the format."""
-        return get_format_suffix(Path(self.member) if self.member else self.file)
+        return rdf_files.get_format_suffix(Path(self.member) if self.member else self.file)
 
 
 def _list_documents(file: Path) -> Iterator[SourceDocument]:
@@ -272,9 +249,13 @@ def _list_documents(file: Path) -> Iterator[SourceDocument]:
     with _translate_errors(SourceDocument(file)), zipfile.ZipFile(file) as archive:
         members = sorted(name for name in archive.namelist() if not name.startswith("__MACOSX/"))
     documents = [SourceDocument(file, member) for member in members]
-    readable = [document for document in documents if document.suffix in READABLE_SUFFIXES]
+    readable = [
+        document for document in documents if document.suffix in rdf_files.READABLE_SUFFIXES
+    ]
     if not readable:
-        advice = next(filter(None, map(find_advice, members)), "there is no RDF file in it")
+        advice = next(
+            filter(None, map(file_conversion.find_advice, members)), "there is no RDF file in it"
+        )
         raise SetupError(f"{file} cannot be loaded: {advice} ({_KNOWN_EXTENSIONS})")
     yield from readable
 
@@ -292,7 +273,7 @@ def _read_contents(
     tables = {
         document: _read_table(document)
         for _, document in documents
-        if document.suffix in TABLE_SUFFIXES
+        if document.suffix in rdf_files.TABLE_SUFFIXES
     }
     blank_count = 0
     for number, document in documents:
@@ -392,7 +373,9 @@ class TripleLines:
             if self.options.strict:
                 raise
             odd = self.options.count_odd(self.document, self.line_offset)
-            yield from mend_quads(parse(text, RdfFormat.N_TRIPLES, lenient=True), odd)
+            yield from file_conversion.mend_quads(
+                parse(text, RdfFormat.N_TRIPLES, lenient=True), odd
+            )
         else:
             yield from quads
 
@@ -433,7 +416,10 @@ class _BlankNodeRenamer:
 
 def _list_files(source: Path) -> list[Path]:
     if source.is_file():
-        if source.suffix.lower() != ".zip" and get_format_suffix(source) not in TABLE_SUFFIXES:
+        if (
+            source.suffix.lower() != ".zip"
+            and rdf_files.get_format_suffix(source) not in rdf_files.TABLE_SUFFIXES
+        ):
             _detect_format(SourceDocument(source))
         return [source]
     if not source.is_dir():
@@ -442,7 +428,7 @@ def _list_files(source: Path) -> list[Path]:
         file
         for file in source.rglob("*")
         if file.is_file()
-        and get_format_suffix(file) in READABLE_SUFFIXES
+        and rdf_files.get_format_suffix(file) in rdf_files.READABLE_SUFFIXES
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
@@ -452,7 +438,7 @@ def _list_files(source: Path) -> list[Path]:
 
 def _detect_format(document: SourceDocument) -> RdfFormat:
     try:
-        return FORMAT_BY_SUFFIX[document.suffix]
+        return rdf_files.FORMAT_BY_SUFFIX[document.suffix]
     except KeyError:
         raise SetupError(
             f"{document.name!r} has the unknown extension {document.suffix!r}; "
@@ -460,10 +446,10 @@ def _detect_format(document: SourceDocument) -> RdfFormat:
         ) from None
 
 
-def _read_table(document: SourceDocument) -> Table:
+def _read_table(document: SourceDocument) -> file_conversion.Table:
     with _translate_errors(document), _open_document(document, lambda _: None) as stream:
         content = b"".join(iter(lambda: stream.read(1 << 20), b""))
-        return Table(document.member or str(document.file), content)
+        return file_conversion.Table(document.member or str(document.file), content)
 
 
 def _read_quads(
@@ -474,25 +460,27 @@ def _read_quads(
         rdf_format = _detect_format(document)
         if rdf_format == RdfFormat.RDF_XML and _TURTLE_PATTERN.match(stream.start):
             rdf_format = RdfFormat.TURTLE
-        if advice := find_advice(document.name, stream.start):
+        if advice := file_conversion.find_advice(document.name, stream.start):
             raise SetupError(advice)
         if rdf_format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
             with document.file.open("rb") as raw, _unpack(document, raw) as unpacked:
-                check_document(document.name, rdf_format, iter(lambda: unpacked.read(1 << 16), b""))
+                rdf_files.check_document(
+                    document.name, rdf_format, iter(lambda: unpacked.read(1 << 16), b"")
+                )
         content: Any = stream
         odd = options.count_odd(document)
         odd.mended = odd.left_out = 0
         is_json = rdf_format == RdfFormat.JSON_LD
         if is_json and lenient:
             text = b"".join(iter(lambda: stream.read(1 << 20), b""))
-            content = inline_contexts(document.name, text, options.contexts)
+            content = file_conversion.inline_contexts(document.name, text, options.contexts)
         base = document.file.resolve().as_uri()
         quads: Iterator[Quad] = parse(
             content, rdf_format, base_iri=base, lenient=lenient or is_json
         )
         if rdf_format == RdfFormat.N3:
-            quads = skip_rules(quads, odd)
-        yield from mend_quads(quads, odd) if lenient or is_json else quads
+            quads = file_conversion.skip_rules(quads, odd)
+        yield from file_conversion.mend_quads(quads, odd) if lenient or is_json else quads
         if options.strict and (odd.mended or (odd.left_out and not is_json)):
             raise SetupError(f"{document.name}: {'; '.join(options.describe_odd())}")
     report(document.file.stat().st_size)
@@ -544,9 +532,9 @@ def _translate_errors(document: SourceDocument, line_offset: int = 0) -> Iterato
     try:
         yield
     except SyntaxError as problem:
-        raise SetupError(
-            f"{document.name}{_format_position(problem, line_offset)}: {_format_message(problem)}"
-        ) from problem
+        line, column = problem.lineno, problem.offset
+        position = f", line {line_offset + line}, column {column}" if line else ""
+        raise SetupError(f"{document.name}{position}: {_format_message(problem)}") from problem
     except _UNPACK_ERRORS as problem:
         raise SetupError(f"{document.name} cannot be unpacked: {problem}") from problem
     except (OSError, ValueError) as problem:
@@ -593,12 +581,6 @@ class _ReportingStream:
             self._unreported_bytes = 0
             self._report(self._raw.tell())
         return data
-
-
-def _format_position(problem: SyntaxError, line_offset: int) -> str:
-    return (
-        f", line {line_offset + problem.lineno}, column {problem.offset}" if problem.lineno else ""
-    )
 
 
 def _format_message(problem: SyntaxError) -> str:

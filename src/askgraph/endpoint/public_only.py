@@ -104,9 +104,8 @@ class AddressGuard:
             raise Unreachable(f"the name {host!r} is unknown")
         if host not in self.allowed and not all(map(self._is_allowed, addresses)):
             raise NotPublic(
-                f"{host} is not a public address, and graphs that were added over the web "
-                "may only reach public ones; an operator can allow it with "
-                "private_addresses"
+                f"{host} is not a public address, and graphs that were added over the web may only "
+                "reach public ones; an operator can allow it with private_addresses"
             )
         return addresses
 

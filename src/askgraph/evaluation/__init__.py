@@ -30,17 +30,14 @@ class ResultTable:
     `answering` take no part in equality.
 
     Attributes:
-        variables: Names of the columns.
-        rows: Values of each row, one per variable.
-        boolean: The answer of an ASK query; None for SELECT.
         terms: The RDF terms behind `rows`, in the same shape, for metrics that compare terms; empty
             if only plain values are known.
         answering: The columns that answer the question; empty if all do.
     """
 
-    variables: tuple[str, ...]
-    rows: tuple[tuple[Cell | None, ...], ...]
-    boolean: bool | None = field(default=None, compare=False)
+    variables: tuple[str, ...]  # names of the columns
+    rows: tuple[tuple[Cell | None, ...], ...]  # values of each row, one per variable
+    boolean: bool | None = field(default=None, compare=False)  # of an ASK query
     terms: tuple[Row, ...] = field(default=(), compare=False, repr=False)
     answer_columns: tuple[str, ...] = field(default=(), compare=False)
 

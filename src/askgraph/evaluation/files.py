@@ -14,11 +14,7 @@ from askgraph.errors import SetupError
 
 @contextlib.contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` once it is written without error.
-
-    Raises:
-        SetupError: The file cannot be written.
-    """
+    """Open a temporary file that replaces `path` in the end; raise `SetupError` if it fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_files.replace_file(path) as file:
@@ -28,11 +24,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Write objects as lines of JSON, replacing the file.
-
-    Raises:
-        SetupError: The file cannot be written.
-    """
+    """Write objects as lines of JSON, replacing the file; raise `SetupError` if that fails."""
     with replace_file(path) as file:
         file.writelines(map(format_json_line, lines))
 
@@ -44,11 +36,7 @@ def format_json_line(record: Mapping[str, object]) -> bytes:
 
 
 def parse_object(text: str | bytes, location: str) -> dict[str, Any]:
-    """Parse a JSON object.
-
-    Raises:
-        SetupError: The text is not a JSON object; the message names `location`.
-    """
+    """Parse a JSON object; raise `SetupError` with `location` if the text is not one."""
     try:
         value = json.loads(text)
     except ValueError as error:

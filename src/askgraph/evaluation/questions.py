@@ -27,34 +27,20 @@ from askgraph.trace import Answer
 
 @dataclass(frozen=True)
 class GoldQuestion:
-    """A question with a gold query, a stored gold answer, both or neither.
-
-    Attributes:
-        id: Identifies the question in its benchmark.
-        language: Language code of the text, if known.
-        sparql: The gold query.
-        answers: The stored gold answer.
-        tags: Labels of the benchmark.
-        graph: The graph that the question is about, if a file covers several graphs.
-        unanswerable: Whether the graph holds no answer, so that a refusal is right.
-        split: Part of the benchmark (`train`, `test`, …).
-        entities: IRIs of entities that the benchmark states for the question.
-        predicates: IRIs of predicates that the benchmark states for the question.
-        paraphrases: Other wordings from the benchmark.
-    """
+    """A question with a gold query, a stored gold answer, both or neither."""
 
     id: str
     text: str
-    language: str | None = None
+    language: str | None = None  # language code of the text, if known
     sparql: str | None = None
-    answers: ResultTable | None = None
+    answers: ResultTable | None = None  # the stored gold answer
     tags: tuple[str, ...] = ()
-    graph: str | None = None
-    unanswerable: bool = False
-    split: str | None = None
-    entities: tuple[str, ...] = ()
-    predicates: tuple[str, ...] = ()
-    paraphrases: tuple[str, ...] = ()
+    graph: str | None = None  # if a file covers several graphs
+    unanswerable: bool = False  # whether the graph holds no answer, so that a refusal is right
+    split: str | None = None  # part of the benchmark (`train`, `test`, …)
+    entities: tuple[str, ...] = ()  # IRIs of entities that the benchmark states for the question
+    predicates: tuple[str, ...] = ()  # IRIs that the benchmark states for the question
+    paraphrases: tuple[str, ...] = ()  # other wordings from the benchmark
 
     @property
     def has_gold(self) -> bool:
@@ -125,11 +111,7 @@ def to_question_object(
 def write_questions(
     path: Path, questions: Sequence[GoldQuestion], *, prefixes: Mapping[str, str] | None = None
 ) -> None:
-    """Write a file of questions atomically.
-
-    Raises:
-        SetupError: The file cannot be written.
-    """
+    """Write a file of questions atomically; raise `SetupError` if that fails."""
     write_lines(path, [to_question_object(question, prefixes=prefixes) for question in questions])
 
 
@@ -217,8 +199,6 @@ async def run_query(
 
     Args:
         query: The query; it may use `prefixes` without declaring them.
-        endpoint: Where to run it.
-        prefixes: Prefixes by name.
         timeout: Limit in seconds.
 
     Raises:
@@ -257,11 +237,6 @@ def score_by_name(
 
     The score is never below `best_column`. A name that gold lacks stays an IRI, so a wrong resource
     stays wrong. Two resources with one name count as one, as they do in gold.
-
-    Args:
-        predicted: The table of the answer.
-        gold: The table of the gold query.
-        names: The names of each IRI.
     """
     direct_score = best_column(predicted, gold)
     if not predicted.terms or direct_score.f1 == 1:
@@ -282,7 +257,6 @@ def _select_column(table: ResultTable, index: int) -> ResultTable:
 def _replace_with_names(
     predicted: ResultTable, gold: ResultTable, names: Mapping[str, Set[Cell]]
 ) -> ResultTable:
-    """Return a table whose resources are replaced by their names in gold, where gold has them."""
     gold_values = gold.get_values()
     rows = tuple(
         tuple(

@@ -31,44 +31,34 @@ class KnowledgeGraph:
     """An endpoint with its profile, its names and, for a local graph, its triples.
 
     Attributes:
-        name: The graph's name in its workspace.
-        endpoint: Where queries run.
-        profile: Statistics of classes and predicates.
-        names: Index of the names in the graph.
-        prefixes: Prefixes for queries and output.
         arrays: All triples; None for a remote graph, whose relevant part
             `askgraph.graph.remote_arrays` fetches for each question.
         snapshot: Identifies the content: equal snapshots mean equal triples, as far as known.
         indices: Search for resources by text: "entities" (including classes), "properties",
             "literals". First access may load or build an index: use a thread in async code.
         examples: Questions that people asked about this graph, with their queries.
-        service: IRI by which queries on other graphs call it, if that is its address.
         descriptions: The publisher's description: name, licence, version.
         virtual_paths: Property paths of virtual predicates, which queries may use.
         name_search: Searches the endpoint for names missing from `names`; None if complete.
-        glossary: Words that its users have defined, or None.
-        cache_folder: Folder for derived data that is slow to build, or None.
-        notes: File of notes by agents (see `askgraph.graph.glossary`), or None.
-        complete: The graph with the properties that its glossary hides, or None.
     """
 
-    name: str
-    endpoint: Endpoint
-    profile: Profile
-    names: NameIndex
-    prefixes: PrefixMap
+    name: str  # the graph's name in its workspace
+    endpoint: Endpoint  # where queries run
+    profile: Profile  # statistics of classes and predicates
+    names: NameIndex  # index of the names in the graph
+    prefixes: PrefixMap  # prefixes for queries and output
     arrays: GraphArrays | None = None
     snapshot: str = ""
     indices: Mapping[str, SearchIndex[Resource]] = field(default_factory=dict)
     examples: "tuple[QueryExample, ...]" = ()
-    service: str = ""
+    service: str = ""  # IRI by which queries on other graphs call it, if that is its address
     descriptions: "tuple[DatasetDescription, ...]" = ()
     virtual_paths: "VirtualPaths" = field(default_factory=dict)
     name_search: "NameSearch | None" = None
-    glossary: "Glossary | None" = None
-    cache_folder: Path | None = None
-    notes: Path | None = None
-    complete: "KnowledgeGraph | None" = None
+    glossary: "Glossary | None" = None  # words that its users have defined, or None
+    cache_folder: Path | None = None  # folder for derived data that is slow to build, or None
+    notes: Path | None = None  # file of notes by agents (see `askgraph.graph.glossary`), or None
+    complete: "KnowledgeGraph | None" = None  # with what its glossary hides, if it hides anything
 
 
 def get_service_iri(graph: KnowledgeGraph) -> str:

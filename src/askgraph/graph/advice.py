@@ -44,21 +44,13 @@ _MAX_ROLES = 4
 
 @dataclass(frozen=True)
 class Advice:
-    """One suggested addition.
-
-    Attributes:
-        kind: Kind of the addition.
-        about: IRIs of the terms concerned.
-        why: Reason, with numbers.
-        definition: The addition as a definition, if it can be generated.
-        default: Whether it is added without an explicit choice.
-    """
+    """One suggested addition."""
 
     kind: AdviceKind
-    about: tuple[str, ...]
-    why: str
-    definition: DefinedProperty | NodeName | None = None
-    default: bool = False
+    about: tuple[str, ...]  # IRIs of the terms concerned
+    why: str  # reason, with numbers
+    definition: DefinedProperty | NodeName | None = None  # if it can be generated
+    default: bool = False  # whether it is added without an explicit choice
 
 
 def collect_advice(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Advice, ...]:
@@ -258,7 +250,6 @@ class _Advisor:
         )
 
     def _find_roles(self, cls: ClassProfile) -> list[PredicateProfile]:
-        """Return the functional links of most instances of a class."""
         links_by_iri = {p.iri: p for p in self._link_predicates}
         roles = []
         for part in self.profile.partitions:
@@ -275,6 +266,5 @@ class _Advisor:
         return DefinedProperty(build_virtual_iri(label), path, label, unnamed=unnamed)
 
     def _get_label(self, iri: str) -> str:
-        """Return the label of a term in the graph, or an empty string."""
         names = () if self.arrays is None else get_names(self.arrays, iri)
         return choose_label(names, ["en"]) or ""

@@ -41,15 +41,10 @@ class Seeds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TermTable:
-    """Sorted terms by id.
+    """Sorted terms by id."""
 
-    Attributes:
-        blob: All N-Triples texts, concatenated as UTF-8.
-        offsets: Start of each text in `blob`, and the end of the last.
-    """
-
-    blob: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
+    blob: NDArray[np.uint8]  # all N-Triples texts, concatenated as UTF-8
+    offsets: NDArray[np.int64]  # start of each text in `blob`, and the end of the last
 
     @cached_property
     def first_iri(self) -> int:
@@ -265,7 +260,6 @@ class GraphArrays:
 
     @cached_property
     def _iris(self) -> list[str]:
-        """The IRIs of all predicates, by number."""
         return [self.terms.get_value(int(term)) for term in self.predicates]
 
     def count_triples(self, predicate: int) -> int:
@@ -395,7 +389,6 @@ class GraphArrays:
 
     @cached_property
     def _predicate_sets(self) -> dict[bytes, frozenset[int]]:
-        """Cache of predicate sets by bit mask."""
         return {}
 
     def get_degree(self, node: int) -> int:
@@ -470,7 +463,6 @@ def _drop_repeats(sorted_ids: Ids) -> Ids:
 
 
 def _mark_ids(ids: Ids, last: int) -> NDArray[np.bool_]:
-    """Return a boolean mask of the ids up to `last`."""
     marks = np.zeros(last + 1, dtype=np.bool_)
     marks[ids] = True
     return marks
@@ -492,7 +484,6 @@ def build_arrays(
     Triples with triple terms are skipped.
 
     Args:
-        triples: The triples or quads.
         progress: Called with the number of triples read, every 50,000.
         complete: Whether these are all triples of the graph.
         as_stored: Normalize literals to the form in which our store returns them.
@@ -522,7 +513,6 @@ def _iterate_texts(triples: Iterable[Triple | Quad | TripleTexts]) -> Iterator[T
 
 
 def _rank_terms(texts: list[str]) -> tuple[TermTable, Ids]:
-    """Return the term table, and the id of each text; texts may repeat."""
     order = sorted(range(len(texts)), key=texts.__getitem__)  # as their bytes sort in UTF-8
     is_first = np.ones(len(order), dtype=np.bool_)
     is_first[1:] = [
@@ -598,7 +588,6 @@ def _split_keys(keys: NDArray[np.int64]) -> tuple[Ids, Ids]:
 
 
 def _group_predicates(nodes: Ids, starts: NDArray[np.int64]) -> Ids:
-    """Return the predicate of each edge, grouped by node."""
     keys = nodes.astype(np.int64)
     keys <<= 32
     keys |= np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -629,7 +618,6 @@ def _iterate_literals(terms: TermTable) -> Iterator[str]:
 
 
 def _list_array_fields() -> list[str]:
-    """Return the names of the array fields: all but the terms and `complete`."""
     return [field.name for field in fields(GraphArrays)[1:-1]]
 
 

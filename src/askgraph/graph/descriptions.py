@@ -27,36 +27,22 @@ _PROPERTIES_BY_FIELD: Mapping[str, Sequence[str]] = json.loads(
 
 @dataclass(frozen=True)
 class DatasetDescription:
-    """A publisher's description of a resource; unknown fields are empty.
+    """A publisher's description of a resource; unknown fields are empty."""
 
-    Attributes:
-        kind: Type, such as "Dataset".
-        description: Text without markup.
-        publisher: Name of the publisher.
-        license: Name or URL of the licence.
-        url: Address of the page.
-        endpoint: Address of the SPARQL endpoint.
-        modified: Date of the last change.
-    """
-
-    kind: str
+    kind: str  # type, such as "Dataset"
     name: str = ""
-    description: str = ""
+    description: str = ""  # text without markup
     keywords: tuple[str, ...] = ()
-    publisher: str = ""
-    license: str = ""
-    url: str = ""
-    endpoint: str = ""
+    publisher: str = ""  # name of the publisher
+    license: str = ""  # name or URL of the licence
+    url: str = ""  # address of the page
+    endpoint: str = ""  # address of the SPARQL endpoint
     version: str = ""
-    modified: str = ""
+    modified: str = ""  # date of the last change
 
 
 def parse_descriptions(text: str) -> tuple[DatasetDescription, ...]:
-    """Return the descriptions of a JSON-LD document or an HTML page; datasets first.
-
-    Raises:
-        SetupError: The text is neither, or its JSON is invalid.
-    """
+    """Return the descriptions in JSON-LD or HTML, datasets first; raise `SetupError` for others."""
     if text.lstrip()[:1] in ("{", "["):
         blocks = [text]
     else:
@@ -108,8 +94,6 @@ def format_json_ld(descriptions: Iterable[DatasetDescription]) -> str:
 
 
 class _ScriptCollector(HTMLParser):
-    """Collects the JSON-LD blocks of a page."""
-
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[str] = []
@@ -184,5 +168,4 @@ def _to_texts(value: Any) -> list[str]:
 
 
 def _strip_markup(text: str) -> str:
-    """Return a text without markup, on one line."""
     return " ".join(unescape(re.sub(r"<[^<>]{1,500}>", " ", text)).split())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askgraph.graph import profile as parts
 from askgraph.graph.arrays import (
     GraphArrays,
     Ids,
@@ -29,16 +30,6 @@ from askgraph.graph.arrays import (
 )
 from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.names import detect_naming_role, is_hierarchy, score_name_predicate
-from askgraph.graph.profile import (
-    ClassProfile,
-    Counts,
-    Partition,
-    PredicateProfile,
-    Profile,
-    build_complete_parts,
-    get_standard_role,
-    sort_counts,
-)
 from askgraph.graph.vocabularies import Vocabularies, add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import get_namespace
@@ -50,12 +41,10 @@ _MAX_COUNTED_LITERALS = 100_000
 
 def build_profile(
     graph: GraphArrays, *, source: str = "", vocabulary_files: Sequence[Path] = ()
-) -> Profile:
+) -> parts.Profile:
     """Profile a complete graph; time grows with its triples, not with classes times predicates.
 
     Args:
-        graph: The triples.
-        source: Where the graph comes from.
         vocabulary_files: Vocabularies besides those in the package.
     """
     instances = _collect_instances(graph)
@@ -72,7 +61,7 @@ def build_profile(
     languages: Counter[str] = Counter()
     for p in predicates:
         languages.update(dict(p.languages))
-    profile = Profile(
+    profile = parts.Profile(
         triples=len(graph),
         classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
         predicates=tuple(sorted(predicates, key=lambda p: (-p.triples, p.iri))),
@@ -83,16 +72,15 @@ def build_profile(
         types=tuple(detect_own_types(graph).items()),
         described=_read_description(graph),
     )
-    profile = replace(profile, completeness=build_complete_parts(profile))
+    profile = replace(profile, completeness=parts.build_complete_parts(profile))
     return add_vocabulary_names(profile, vocabularies)
 
 
 def _find_inverses(
-    graph: GraphArrays, predicates: Sequence[PredicateProfile]
+    graph: GraphArrays, predicates: Sequence[parts.PredicateProfile]
 ) -> Mapping[str, set[str]]:
-    """Return the inverses of each predicate, declared or with exactly reversed triples."""
     inverses: dict[str, set[str]] = defaultdict(set)
-    by_reversed_size: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    by_reversed_size: dict[tuple[int, int, int], list[parts.PredicateProfile]] = defaultdict(list)
     link_predicates = [p for p in predicates if p.object_classes and p.triples > 1]
     for q in link_predicates:
         by_reversed_size[q.triples, q.objects, q.subjects].append(q)
@@ -148,8 +136,8 @@ def _collect_instances(graph: GraphArrays) -> dict[str, Ids]:
 
 
 def _build_class(
-    graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
-) -> ClassProfile:
+    graph: GraphArrays, iri: str, members: Ids, predicates: tuple[parts.PredicateProfile, ...]
+) -> parts.ClassProfile:
     scored_names = []
     for number, count in zip(*graph.count_predicates(members), strict=True):
         predicate = predicates[number]
@@ -160,7 +148,7 @@ def _build_class(
             score = score_name_predicate(predicate.iri, iri, coverage, distinct_count / len(names))
             scored_names.append((score, predicate.iri))
     name = max(scored_names)[1] if scored_names else None
-    return ClassProfile(
+    return parts.ClassProfile(
         iri=iri,
         instances=len(members),
         names=get_names(graph, iri),
@@ -185,13 +173,13 @@ def _count_links(graph: GraphArrays, members: Ids) -> float:
 
 def _build_predicate(
     graph: GraphArrays, number: int, vocabularies: Vocabularies
-) -> PredicateProfile:
+) -> parts.PredicateProfile:
     iri = graph.get_predicate_iri(number)
     subjects, objects = graph.get_ends(number), graph.get_ends(number, inverse=True)
     literals = objects[objects < graph.terms.first_iri]
     resources = objects[objects >= graph.terms.first_iri]
     datatypes, languages = _count_literal_types(graph, number, len(literals))
-    draft = PredicateProfile(
+    draft = parts.PredicateProfile(
         iri=iri,
         triples=graph.count_triples(number),
         subjects=len(subjects),
@@ -214,17 +202,17 @@ def _build_predicate(
     is_textual = (
         bool(len(literals)) and float(np.mean(graph.sorts[literals] == ValueKind.TEXT)) > 0.8
     )
-    role = detect_naming_role(draft, samples, term) if is_textual else get_standard_role(iri)
+    role = detect_naming_role(draft, samples, term) if is_textual else parts.get_standard_role(iri)
     return replace(draft, naming=role if draft.datatypes else "")
 
 
-def _count_classes(graph: GraphArrays, nodes: Ids) -> Counts:
+def _count_classes(graph: GraphArrays, nodes: Ids) -> parts.Counts:
     type_number = graph.get_predicate_number(v.RDF_TYPE)
     if type_number is None or not len(nodes):
         return ()
     classes, counts = tally_ids(graph.get_edges(nodes, type_number)[1])
     class_counts = zip(classes.tolist(), counts.tolist(), strict=True)
-    return sort_counts(
+    return parts.sort_counts(
         Counter(
             {graph.terms.get_value(cls): n for cls, n in class_counts if graph.terms.is_iri(cls)}
         )
@@ -233,7 +221,7 @@ def _count_classes(graph: GraphArrays, nodes: Ids) -> Counts:
 
 def _count_literal_types(
     graph: GraphArrays, predicate: int, literals: int
-) -> tuple[Counts, Counts]:
+) -> tuple[parts.Counts, parts.Counts]:
     """Return datatypes and languages with their numbers of triples, scaled up from a sample."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
@@ -250,7 +238,6 @@ def _count_literal_types(
 
 
 def _get_literal_type(terms: TermTable, term_id: int) -> tuple[str, str | None]:
-    """Return the datatype and the language of a literal."""
     text = terms.get_text(term_id)
     return _parse_literal_suffix(text[text.rindex('"') :])
 
@@ -264,14 +251,14 @@ def _parse_literal_suffix(suffix: str) -> tuple[str, str | None]:
 _MAX_READ_LITERALS = 100_000
 
 
-def build_partitions(graph: GraphArrays) -> tuple[Partition, ...]:
+def build_partitions(graph: GraphArrays) -> tuple[parts.Partition, ...]:
     """Return the partitions of all classes, ordered by class and predicate.
 
     All numbers are exact, except datatypes of a predicate with several of them over more than
     100,000 distinct literals.
     """
     groups = _group_by_classes(graph)
-    partitions: list[Partition] = []
+    partitions: list[parts.Partition] = []
     if groups is not None:
         for number in range(len(graph.predicates)):
             partitions += _build_predicate_partitions(graph, number, groups)
@@ -280,11 +267,7 @@ def build_partitions(graph: GraphArrays) -> tuple[Partition, ...]:
 
 @dataclass(frozen=True)
 class _ClassGroups:
-    """Nodes grouped by their set of classes.
-
-    Attributes:
-        numbers: Group of each node; 0 for nodes without a class.
-    """
+    """Nodes grouped by their set of classes; the group of a node without classes is 0."""
 
     numbers: NDArray[np.int64]
     classes: tuple[tuple[str, ...], ...]
@@ -315,7 +298,7 @@ def _group_by_classes(graph: GraphArrays) -> _ClassGroups | None:
 
 def _build_predicate_partitions(
     graph: GraphArrays, number: int, groups: _ClassGroups
-) -> Iterator[Partition]:
+) -> Iterator[parts.Partition]:
     subjects, objects = graph.get_edges_in_range(0, len(graph.terms), number)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
     datatypes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -333,13 +316,14 @@ def _build_predicate_partitions(
             datatypes[cls][names[kind]] += count
     iri = graph.get_predicate_iri(number)
     for cls, sizes in _iterate_sizes(graph, number, groups):
-        yield Partition(cls, iri, *sizes, sort_counts(targets[cls]), sort_counts(datatypes[cls]))
+        yield parts.Partition(
+            cls, iri, *sizes, parts.sort_counts(targets[cls]), parts.sort_counts(datatypes[cls])
+        )
 
 
 def _iterate_sizes(
     graph: GraphArrays, number: int, groups: _ClassGroups
 ) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yield each class of a predicate with its numbers of triples, subjects and objects."""
     size = len(groups.classes)
     objects, subjects = graph.get_edges_in_range(0, len(graph.terms), number, inverse=True)
     subject_groups = groups.numbers[subjects]
@@ -379,7 +363,6 @@ def _count_pairs(
 
 
 def _number_datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the number of each literal's datatype, and the list of datatypes."""
     distinct_literals = deduplicate(literals)
     names: dict[str, int] = {}
     numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)

@@ -26,23 +26,14 @@ _BRACKETED_SUFFIX = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of measurement; a value in the dimension's base is `value * factor + offset`.
+    """A unit of measurement; a value in the dimension's base is `value * factor + offset`."""
 
-    Attributes:
-        dimension: Name of the dimension, such as "time".
-        factor: Base units in one unit.
-        offset: Added after multiplication.
-        name: Word for variable names.
-        scale: Multiple of the unit that `name` stands for.
-        sign: Symbol shown after a number, empty if the unit has only a name.
-    """
-
-    dimension: str
-    factor: float
-    offset: float = 0.0
-    name: str = ""
-    scale: float = 1.0
-    sign: str = ""
+    dimension: str  # name of the dimension, such as "time"
+    factor: float  # base units in one unit
+    offset: float = 0.0  # added after multiplication
+    name: str = ""  # word for variable names
+    scale: float = 1.0  # multiple of the unit that `name` stands for
+    sign: str = ""  # symbol shown after a number, empty if the unit has only a name
 
     def convert(self, value: float, target: "Unit") -> float:
         """Convert a value to another unit of the same dimension, rounded to twelve digits."""
@@ -132,7 +123,6 @@ def _is_time_noun(unit: Unit, word: str) -> bool:
 
 
 def _find_unit_after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
-    """Return the first unit after "in"; with `last`, only one that ends the text."""
     unit_words, scales = _load_units_file()["words"], _load_units_file()["scales"]
     for position, word in enumerate(words):
         if word not in unit_words["in"]:
@@ -184,19 +174,12 @@ _MIN_ORDERED_SHARE = 0.95
 
 @dataclass(frozen=True)
 class DateSpan:
-    """Two predicates (IRIs) for the start and the end of the same subjects.
+    """Two predicates (IRIs) for the start and the end of the same subjects."""
 
-    Attributes:
-        start: Predicate of the start.
-        end: Predicate of the end.
-        subjects: Number of subjects with both.
-        life: Whether start and end are birth and death.
-    """
-
-    start: str
-    end: str
-    subjects: int
-    life: bool = False
+    start: str  # predicate of the start
+    end: str  # predicate of the end
+    subjects: int  # number of subjects with both
+    life: bool = False  # whether start and end are birth and death
 
 
 _Pair = tuple[DateSpan, PredicateProfile]
@@ -204,17 +187,11 @@ _Pair = tuple[DateSpan, PredicateProfile]
 
 @dataclass(frozen=True)
 class TemporalPredicates:
-    """Predicates of a graph that carry dates.
+    """Predicates of a graph that carry dates."""
 
-    Attributes:
-        spans: Pairs of start and end, most subjects first.
-        dates: Date predicates (IRIs) outside of all spans.
-        rank: Predicate that marks statements as preferred or deprecated, if there is one.
-    """
-
-    spans: tuple[DateSpan, ...] = ()
-    dates: tuple[str, ...] = ()
-    rank: str | None = None
+    spans: tuple[DateSpan, ...] = ()  # pairs of start and end, most subjects first
+    dates: tuple[str, ...] = ()  # date predicates (IRIs) outside of all spans
+    rank: str | None = None  # marks statements as preferred or deprecated
 
 
 def find_temporal_predicates(
@@ -258,7 +235,6 @@ def find_temporal_predicates(
 
 
 def _is_dated(p: PredicateProfile, arrays: GraphArrays | None) -> bool:
-    """Return whether most values of a predicate are dates, or texts that are ISO dates."""
     dates = sum(count for datatype, count in p.datatypes if datatype in DATE_DATATYPES)
     if 2 * dates > p.triples or not p.literal or arrays is None:
         return 2 * dates > p.triples

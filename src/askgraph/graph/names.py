@@ -10,15 +10,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from askgraph.graph import profile as parts
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
 from askgraph.graph.literals import ValueKind
-from askgraph.graph.profile import (
-    ClassProfile,
-    PredicateProfile,
-    Profile,
-    collect_superclasses,
-    get_standard_role,
-)
 from askgraph.graph.vocabularies import NEVER, VocabularyTerm
 from askgraph.index.names import IndexedName, ItemKind, fold_word, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
@@ -37,7 +31,7 @@ _MAX_SIMILAR_COUNT = 5
 _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = 4, 3
 
 
-def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
+def iterate_schema_names(profile: parts.Profile) -> Iterator[IndexedName]:
     """Yield the names of classes and predicates.
 
     These are their labels, their readable local names, and the names of their vocabulary.
@@ -54,7 +48,7 @@ def iterate_schema_names(profile: Profile) -> Iterator[IndexedName]:
         for p in profile.predicates
         if len(p.subject_classes) == 1
     }
-    schema: tuple[tuple[Sequence[ClassProfile | PredicateProfile], ItemKind], ...] = (
+    schema: tuple[tuple[Sequence[parts.ClassProfile | parts.PredicateProfile], ItemKind], ...] = (
         (profile.classes, ItemKind.CLASS),
         (profile.predicates, ItemKind.PREDICATE),
     )
@@ -94,9 +88,9 @@ def _iterate_short_names(
 _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are was be ref".split())
 
 
-def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[IndexedName]:
+def iterate_names(graph: GraphArrays, profile: parts.Profile) -> Iterator[IndexedName]:
     """Yield all names of a graph, schema first."""
-    superclasses = collect_superclasses(graph, profile)
+    superclasses = parts.collect_superclasses(graph, profile)
     profile = replace(profile, classes=(*profile.classes, *superclasses))
     yield from iterate_schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
@@ -104,7 +98,7 @@ def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[IndexedName]
     for term_id, value in iterate_short_texts(graph):
         yield IndexedName(value, graph.terms.get_text(term_id), ItemKind.VALUE)
     for predicate in profile.predicates:
-        if predicate.naming and not get_standard_role(predicate.iri):
+        if predicate.naming and not parts.get_standard_role(predicate.iri):
             yield from _iterate_short_value_names(graph, predicate.iri)
 
 
@@ -151,7 +145,7 @@ def is_short_value(text: str) -> bool:
 
 
 def _iterate_entity_names(
-    graph: GraphArrays, profile: Profile, schema: set[str]
+    graph: GraphArrays, profile: parts.Profile, schema: set[str]
 ) -> Iterator[IndexedName]:
     has_name = np.zeros(len(graph.terms), dtype=np.bool_)
     # Pages and properties of a Wikibase are not things; predicates take the properties' names.
@@ -174,7 +168,7 @@ def _iterate_entity_names(
             continue
         subjects, objects = graph.get_edges(graph.get_ends(number), number)
         has_name[subjects] = True
-        if get_standard_role(predicate.iri):
+        if parts.get_standard_role(predicate.iri):
             is_included = ~np.isin(subjects, excluded)
             subjects, objects = subjects[is_included], objects[is_included]
             yield from _iterate_labels(graph, subjects, objects, schema, predicate.naming == "name")
@@ -271,7 +265,7 @@ def iterate_short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
     is_included = np.zeros(graph.terms.first_iri, dtype=np.bool_)
     for number in range(len(graph.predicates)):
         iri = graph.get_predicate_iri(number)
-        if not get_standard_role(iri) and iri not in v.DESCRIPTION_PREDICATES:
+        if not parts.get_standard_role(iri) and iri not in v.DESCRIPTION_PREDICATES:
             objects = graph.get_ends(number, inverse=True)
             is_included[objects[objects < graph.terms.first_iri]] = True
     is_included &= np.isin(
@@ -291,7 +285,7 @@ _ADDRESS_PATTERN = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
 
 
 def detect_naming_role(
-    predicate: PredicateProfile, samples: Sequence[str], term: VocabularyTerm | None = None
+    predicate: parts.PredicateProfile, samples: Sequence[str], term: VocabularyTerm | None = None
 ) -> str:
     """Return "name", "alternative" or "" for a predicate, by its vocabulary, texts and own name.
 
@@ -302,7 +296,7 @@ def detect_naming_role(
         samples: Some of its texts.
         term: The term of its vocabulary, which takes precedence over its texts.
     """
-    standard = get_standard_role(predicate.iri)
+    standard = parts.get_standard_role(predicate.iri)
     if standard or not samples:
         return standard
     if term is not None and term.naming:
@@ -327,8 +321,6 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     that share a word with the class or have no other word ("name").
 
     Args:
-        predicate: IRI of the predicate.
-        cls: IRI of the class.
         coverage: Share of the instances with a value.
         distinct: Share of distinct values.
     """
@@ -336,7 +328,7 @@ def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: fl
     class_stems = {stem_word(word) for word in split_tokens(split_local_name(cls))}
     word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
     class_score = 0.7 if set(words) & class_stems or NAME_WORDS.issuperset(words) else 0.0
-    standard_score = 3.0 if get_standard_role(predicate) else 0.0
+    standard_score = 3.0 if parts.get_standard_role(predicate) else 0.0
     return standard_score + word_score + class_score + coverage + distinct - 0.05 * len(words)
 
 
@@ -349,7 +341,7 @@ _VIRTUAL_NAMESPACE = "urn:askgraph:virtual:"
 _LEADING_VERBS = ("has ", "have ", "is ", "was ")
 
 
-def get_label(term: ClassProfile | PredicateProfile) -> str:
+def get_label(term: parts.ClassProfile | parts.PredicateProfile) -> str:
     """Return a term's best label, else the words of its IRI."""
     label = choose_label(term.names, ["en"])
     return label or get_local_name(term.iri) or split_local_name(term.iri)
@@ -361,7 +353,7 @@ def build_virtual_iri(label: str) -> str:
     return _VIRTUAL_NAMESPACE + "".join([*words[:1], *(word.capitalize() for word in words[1:])])
 
 
-def build_chain_label(first: PredicateProfile, above: PredicateProfile) -> str:
+def build_chain_label(first: parts.PredicateProfile, above: parts.PredicateProfile) -> str:
     """Return the label of one predicate followed by any number of steps of another.
 
     >>> site = PredicateProfile("http://x/hasSite", 1, 1, 1)
@@ -371,17 +363,17 @@ def build_chain_label(first: PredicateProfile, above: PredicateProfile) -> str:
     return f"{_strip_leading_verb(get_label(first))} {_strip_leading_verb(get_label(above))}"
 
 
-def build_closure_label(above: PredicateProfile) -> str:
+def build_closure_label(above: parts.PredicateProfile) -> str:
     """Return the label of any number of steps of a predicate."""
     return f"{get_label(above)} at any depth"
 
 
-def build_role_label(role: PredicateProfile) -> str:
+def build_role_label(role: parts.PredicateProfile) -> str:
     """Return the label of the path through a relation to the end with this role."""
     return f"has {_strip_leading_verb(get_label(role))}"
 
 
-def build_inverse_label(predicate: PredicateProfile) -> str:
+def build_inverse_label(predicate: parts.PredicateProfile) -> str:
     """Return the label of a predicate's inverse.
 
     >>> build_inverse_label(PredicateProfile("http://x/authorOf", 1, 1, 1))
@@ -394,7 +386,6 @@ def build_inverse_label(predicate: PredicateProfile) -> str:
 
 
 def _strip_leading_verb(label: str) -> str:
-    """Return a label without a leading verb."""
     lowercase = label.lower()
     return next(
         (label[len(word) :] for word in _LEADING_VERBS if lowercase.startswith(word)), label

@@ -260,7 +260,6 @@ def _mark_codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> No
 def _collect_texts(
     graph: GraphArrays, first: int, last: int, predicates: Sequence[int]
 ) -> dict[int, list[int]]:
-    """Return the literals of some predicates by subject, in the order of the predicates."""
     literals: dict[int, list[int]] = defaultdict(list)
     for number in predicates:
         subjects, objects = graph.get_edges_in_range(first, last, number)
@@ -273,7 +272,6 @@ def _collect_texts(
 
 
 def _collect_targets(graph: GraphArrays, first: int, last: int, iri: str) -> dict[int, list[int]]:
-    """Return the IRIs that a predicate links, by subject."""
     targets: dict[int, list[int]] = defaultdict(list)
     number = graph.get_predicate_number(iri)
     if number is not None:
@@ -296,16 +294,10 @@ def _clip(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourDescriber:
-    """Describes nameless nodes by their neighbours.
-
-    Attributes:
-        graph: The graph.
-        labels: Id of the literal that names each term; -1 for none.
-        is_followed: Whether neighbours by each predicate count.
-    """
+    """Describes nameless nodes by their neighbours."""
 
     graph: GraphArrays
-    labels: Ids
+    labels: Ids  # id of the literal that names each term; -1 for none
     is_followed: NodeMask  # by predicate number
 
     @classmethod

@@ -28,64 +28,37 @@ _BODY_KEY = '"profile": '
 
 @dataclass(frozen=True)
 class ClassProfile:
-    """Statistics of a class.
-
-    Attributes:
-        instances: Number of instances.
-        names: (text, language) pairs.
-        parents: Direct superclasses.
-        name_predicate: Predicate with the names of its instances, if most have one.
-        nary: Whether instances have no name and link two resources or more.
-        other_names: What people call it, by its vocabulary, as (text, language) pairs.
-    """
+    """Statistics of a class."""
 
     iri: str
     instances: int
-    names: tuple[tuple[str, str], ...] = ()
-    parents: tuple[str, ...] = ()
-    name_predicate: str | None = None
-    nary: bool = False
-    other_names: tuple[tuple[str, str], ...] = ()
+    names: tuple[tuple[str, str], ...] = ()  # (text, language) pairs
+    parents: tuple[str, ...] = ()  # direct superclasses
+    name_predicate: str | None = None  # predicate with the names of its instances, if most have one
+    nary: bool = False  # whether instances have no name and link two resources or more
+    other_names: tuple[tuple[str, str], ...] = ()  # by its vocabulary: (text, language)
 
 
 @dataclass(frozen=True)
 class PredicateProfile:
-    """Statistics of a predicate; (name, number) pairs are sorted by descending number.
-
-    Attributes:
-        triples: Number of triples.
-        subjects: Number of distinct subjects.
-        objects: Number of distinct objects.
-        names: (text, language) pairs.
-        subject_classes: Classes of subjects with their numbers of triples.
-        object_classes: Classes of objects with their numbers of triples.
-        datatypes: Datatypes of literals with their numbers of triples.
-        languages: Language tags of literals with their numbers of triples.
-        naming: "name", "alternative" or "" (not a name predicate).
-        transitive: Whether it may be followed any number of times.
-        inverse_of: Predicates with the same meaning in the other direction.
-        steps: Number of the graph's predicates it stands for: above 1 for a virtual shortcut.
-        other_names: What people call it, by its vocabulary, as (text, language) pairs.
-        bookkeeping: Whether it is about the record, so that only words that name it use it.
-        value: Whether its value stands for a subject that has no name.
-    """
+    """Statistics of a predicate; (name, number) pairs are sorted by descending number."""
 
     iri: str
     triples: int
-    subjects: int
-    objects: int
-    names: tuple[tuple[str, str], ...] = ()
-    subject_classes: tuple[tuple[str, int], ...] = ()
-    object_classes: tuple[tuple[str, int], ...] = ()
-    datatypes: tuple[tuple[str, int], ...] = ()
-    languages: tuple[tuple[str, int], ...] = ()
-    naming: str = ""
-    transitive: bool = False
-    inverse_of: tuple[str, ...] = ()
-    steps: int = 1
-    other_names: tuple[tuple[str, str], ...] = ()
-    bookkeeping: bool = False
-    value: bool = False
+    subjects: int  # number of distinct subjects
+    objects: int  # number of distinct objects
+    names: tuple[tuple[str, str], ...] = ()  # (text, language) pairs
+    subject_classes: tuple[tuple[str, int], ...] = ()  # with their triples
+    object_classes: tuple[tuple[str, int], ...] = ()  # with their triples
+    datatypes: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
+    languages: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
+    naming: str = ""  # "name", "alternative" or "" (not a name predicate)
+    transitive: bool = False  # whether it may be followed any number of times
+    inverse_of: tuple[str, ...] = ()  # predicates with the same meaning in the other direction
+    steps: int = 1  # number of the graph's predicates it stands for: above 1 for a virtual shortcut
+    other_names: tuple[tuple[str, str], ...] = ()  # by its vocabulary: (text, language)
+    bookkeeping: bool = False  # about the record: only words that name it use it
+    value: bool = False  # whether its value stands for a subject that has no name
 
     @property
     def functional(self) -> bool:
@@ -103,40 +76,28 @@ class Partition:
     """The triples from instances of a class by a predicate (a partition of VoID).
 
     Attributes:
-        cls: The class.
-        triples: Number of triples.
-        subjects: Number of instances with the predicate; 0 if unknown.
-        objects: Number of distinct objects; 0 if unknown.
         targets: Classes of objects with their numbers of triples (0 if unknown), most frequent
             first; `rdfs:Resource` stands for resources without a class.
-        datatypes: Datatypes of literals with their numbers of triples.
-        sampled: Whether the numbers are scaled up from some instances.
     """
 
-    cls: str
+    cls: str  # the class
     predicate: str
-    triples: int
-    subjects: int = 0
-    objects: int = 0
+    triples: int  # number of triples
+    subjects: int = 0  # number of instances with the predicate; 0 if unknown
+    objects: int = 0  # number of distinct objects; 0 if unknown
     targets: tuple[tuple[str, int], ...] = ()
-    datatypes: tuple[tuple[str, int], ...] = ()
-    sampled: bool = False
+    datatypes: tuple[tuple[str, int], ...] = ()  # of literals, with their triples
+    sampled: bool = False  # whether the numbers are scaled up from some instances
 
 
 @dataclass(frozen=True)
 class Part:
-    """Completeness of one part of a profile.
-
-    Attributes:
-        seen: Number of known items.
-        total: Number of items; None if unknown.
-        note: Explanation.
-    """
+    """Completeness of one part of a profile."""
 
     name: str
-    seen: int
-    total: int | None
-    note: str = ""
+    seen: int  # number of known items
+    total: int | None  # number of items; None if unknown
+    note: str = ""  # explanation
 
     @property
     def share(self) -> float | None:
@@ -148,41 +109,23 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """Statistics of a complete graph, as far as they are known.
-
-    Attributes:
-        triples: Number of triples.
-        classes: Classes, largest first.
-        predicates: Predicates, most frequent first.
-        languages: Language tags with their numbers of literals.
-        prefixes: (prefix, namespace) pairs.
-        cuts: Omissions, in words.
-        source: Where the graph comes from.
-        created: Time of the profile, in ISO 8601.
-        version: Version of the file format.
-        graphs: Named graphs with their numbers of triples (0 if not counted).
-        partitions: Partitions, by class and predicate.
-        completeness: Known share of each part.
-        types: Standard type predicates, each with the graph's own one in its place.
-        name_search: Name search of the endpoint for names that were not read.
-        described: The graph's description of itself, as (text, language) pairs.
-    """
+    """Statistics of a complete graph, as far as they are known."""
 
     triples: int
-    classes: tuple[ClassProfile, ...]
-    predicates: tuple[PredicateProfile, ...]
-    languages: tuple[tuple[str, int], ...] = ()
-    prefixes: tuple[tuple[str, str], ...] = ()
-    cuts: tuple[str, ...] = ()
-    source: str = ""
-    created: str = ""
-    version: int = PROFILE_VERSION
-    graphs: tuple[tuple[str, int], ...] = ()
-    partitions: tuple[Partition, ...] = ()
-    completeness: tuple[Part, ...] = ()
-    types: tuple[tuple[str, str], ...] = ()
-    name_search: str = ""
-    described: tuple[tuple[str, str], ...] = ()
+    classes: tuple[ClassProfile, ...]  # classes, largest first
+    predicates: tuple[PredicateProfile, ...]  # predicates, most frequent first
+    languages: tuple[tuple[str, int], ...] = ()  # language tags with their numbers of literals
+    prefixes: tuple[tuple[str, str], ...] = ()  # (prefix, namespace) pairs
+    cuts: tuple[str, ...] = ()  # omissions, in words
+    source: str = ""  # where the graph comes from
+    created: str = ""  # time of the profile, in ISO 8601
+    version: int = PROFILE_VERSION  # version of the file format
+    graphs: tuple[tuple[str, int], ...] = ()  # named ones with their triples (0: not counted)
+    partitions: tuple[Partition, ...] = ()  # partitions, by class and predicate
+    completeness: tuple[Part, ...] = ()  # known share of each part
+    types: tuple[tuple[str, str], ...] = ()  # standard type predicates, each with the graph's own
+    name_search: str = ""  # name search of the endpoint for names that were not read
+    described: tuple[tuple[str, str], ...] = ()  # by the graph itself: (text, language)
 
     def __hash__(self) -> int:
         """Return a hash of a few fields: hashing all takes long for a large schema."""
@@ -417,8 +360,6 @@ def _join_profiles(
     *,
     combine_sampled: Callable[[Iterable[bool]], bool],
 ) -> Profile:
-    """Merge profiles; `join` combines numbers, `combine_sampled` the flags of partitions."""
-
     def group_items_by(
         items: Iterable[Item], key: Callable[[Item], object]
     ) -> Iterator[list[Item]]:

@@ -35,29 +35,19 @@ _DEFAULT_SECONDS, _MAX_QUERIES = 30.0, 8
 
 @dataclass(frozen=True)
 class MetadataSource:
-    """A source that was read.
-
-    Attributes:
-        found: Description of its content, or the reason of the failure.
-        told: Whether it has VoID.
-    """
+    """A source that was read."""
 
     name: str
-    found: str
-    told: bool
+    found: str  # description of its content, or the reason of the failure
+    told: bool  # whether it has VoID
 
 
 @dataclass(frozen=True)
 class PublishedMetadata:
-    """The published profile and the sources that were read.
+    """The published profile and the sources that were read."""
 
-    Attributes:
-        profile: The merged profile; None if no source has VoID.
-        places: The sources, in order.
-    """
-
-    profile: Profile | None
-    places: tuple[MetadataSource, ...]
+    profile: Profile | None  # the merged profile; None if no source has VoID
+    places: tuple[MetadataSource, ...]  # the sources, in order
 
 
 async def read_published_void(
@@ -70,7 +60,6 @@ async def read_published_void(
     """Read the VoID of an endpoint from its store, its service description and its host.
 
     Args:
-        url: Its address.
         seconds: Time limit of each source.
         guard: Decides which addresses may be fetched.
 
@@ -142,7 +131,6 @@ async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[RdfStatements
 
 
 async def _fetch_labels(session: QuerySession, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the labels of classes and properties, some hundreds per query."""
     schema_predicates = (NamedNode(v.VOID_CLASS), NamedNode(v.VOID_PROPERTY))
     terms = sorted(
         {str(o) for _, p, o in rows if isinstance(o, NamedNode) and p in schema_predicates}

@@ -37,15 +37,10 @@ _MAX_CACHED_TRIPLES = 200_000  # triples cached for later questions, about 300 b
 
 @dataclass(frozen=True)
 class RequestPart:
-    """A part of a request.
+    """A part of a request."""
 
-    Attributes:
-        body: Patterns that bind ?s, ?p and ?o.
-        rows: Maximum number of rows.
-    """
-
-    body: str
-    rows: int
+    body: str  # patterns that bind ?s, ?p and ?o
+    rows: int  # maximum number of rows
 
 
 @dataclass
@@ -74,24 +69,15 @@ class PartCache:
 
 @dataclass
 class TripleFetcher:
-    """Sends requests to an endpoint and collects the triples.
-
-    Attributes:
-        budget: Number of requests that may still be sent.
-        cache: Results of earlier questions.
-        reserve: Requests of the budget to keep for later.
-        all_triples: All triples so far.
-        cut: Whether the endpoint, the budget or a failed request left out anything.
-        failure: The error of the last failed request.
-    """
+    """Sends requests to an endpoint and collects the triples."""
 
     endpoint: Endpoint
-    budget: int
-    cache: PartCache = field(default_factory=PartCache)
-    reserve: int = 0
-    all_triples: set[Triple] = field(default_factory=set)
-    cut: bool = False
-    failure: ServiceError | None = None
+    budget: int  # number of requests that may still be sent
+    cache: PartCache = field(default_factory=PartCache)  # results of earlier questions
+    reserve: int = 0  # requests of the budget to keep for later
+    all_triples: set[Triple] = field(default_factory=set)  # all triples so far
+    cut: bool = False  # whether the endpoint, the budget or a failed request left out anything
+    failure: ServiceError | None = None  # the error of the last failed request
     _replies: int = 0
     _slots: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(_MAX_CONCURRENT_REQUESTS_COUNT)
@@ -179,7 +165,6 @@ class TripleFetcher:
 
 
 def _pack_parts(parts: Iterable[RequestPart]) -> Iterator[list[RequestPart]]:
-    """Yield batches of parts that fit into one request."""
     batch: list[RequestPart] = []
     for part in dict.fromkeys(parts):
         is_full = len(batch) == _MAX_REQUEST_PARTS
@@ -275,18 +260,7 @@ async def fetch_neighbourhood(
 
 @dataclass
 class _NeighbourhoodFetcher:
-    """Decides what to request around the seeds.
-
-    Attributes:
-        requests: Sends the requests.
-        seeds: The terms of the question.
-        counts: Known statistics of predicates.
-        naming: Predicates of names.
-        links: Predicates between resources.
-        type_predicate: Predicate from instances to classes.
-        reached: Relevance of each node reached.
-        has_blanks: Whether any blank node was reached.
-    """
+    """Decides what to request around the seeds."""
 
     requests: TripleFetcher
     seeds: Seeds
@@ -295,7 +269,7 @@ class _NeighbourhoodFetcher:
     links: Sequence[str]  # predicates that lead to things
     type_predicate: str  # the predicate that gives the class of a thing
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
-    has_blanks: bool = False
+    has_blanks: bool = False  # whether any blank node was reached
 
     async def fetch_seeds(self) -> None:
         """Fetch the edges of the seeds; at hubs only a few edges per predicate."""
@@ -443,7 +417,6 @@ class _NeighbourhoodFetcher:
         ]
 
     async def _fetch_blanks(self, nodes: Sequence[str]) -> None:
-        """Fetch the blank nodes next to some nodes, with their outgoing edges."""
         values = f"VALUES ?a {{ {format_iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         results = await asyncio.gather(

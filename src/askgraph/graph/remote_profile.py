@@ -85,9 +85,6 @@ async def profile_endpoint(
     numbers. If the default graph is empty, the union of all named graphs is profiled.
 
     Args:
-        endpoint: The endpoint to query.
-        max_queries: Maximum number of queries.
-        max_seconds: Maximum seconds in total.
         progress: Called with a description, the number of queries done, and their maximum.
         resume: Journal that keeps replies until the profile is complete, so that a later call can
             resume; replies from it are free.

@@ -58,7 +58,6 @@ def format_shex(
     """Format a shape as ShEx without prefix declarations.
 
     Args:
-        prefixes: Prefixes for IRIs.
         labels: Labels of classes, predicates and example values by IRI.
         max_lines: Maximum number of complete lines; the others are listed by name.
     """
@@ -100,7 +99,6 @@ def format_shex(
 def _format_row(
     line: ShapeLine, shape: Shape, prefixes: PrefixMap, labels: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return a triple constraint and its comment."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
     tag = _format_cardinality(line, shape)
     parts = [name, _format_value(line, prefixes), *([tag] if tag else [])]
@@ -132,7 +130,6 @@ def _format_row(
 
 
 def _format_name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
-    """Return the name of a property, with its label if that adds information."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
     label = _get_informative_label(line, cls, labels)
     return f'{name} "{_clip(_to_one_line(label))}"' if label else name
@@ -145,7 +142,6 @@ def _get_informative_label(line: ShapeLine, cls: str, labels: Mapping[str, str])
 
 
 def _format_value(line: ShapeLine, prefixes: PrefixMap) -> str:
-    """Return the constraint on the other end."""
     datatypes = [kind for kind in line.kinds if kind.startswith(_DATATYPE_NAMESPACES)]
     general_kinds = (*datatypes, v.RDFS_RESOURCE, v.RDFS_LITERAL)
     classes = [prefixes.shorten(kind) for kind in line.kinds if kind not in general_kinds]

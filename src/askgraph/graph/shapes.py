@@ -35,63 +35,35 @@ _EXCLUDED_PREDICATES = (v.RDF_TYPE,)
 
 @dataclass(frozen=True)
 class ShapeLine:
-    """A predicate at the instances of a class.
+    """A predicate at the instances of a class."""
 
-    Attributes:
-        predicate: IRI of the predicate.
-        triples: Number of triples; None if unknown.
-        having: Number of instances with the predicate; None if unknown.
-        kinds: Classes or datatypes of the other end.
-        inverse: Whether the predicate leads to the instances.
-        example: A value.
-        min_count: Required number of values, from a hand-written shape.
-        max_count: Permitted number of values, from a hand-written shape.
-        values: All values, if they are few and repeated.
-        in_steps: Whether the predicate also leaves its values, so that a question may mean any
-            number of steps.
-        chain: Values of further steps from the example.
-        max_triples: Maximum number of triples of one instance.
-        untyped_share: Share of resources at the other end without a class.
-        untyped_predicates: Predicates of these resources.
-        subproperties: Its sub-properties.
-        is_foreign_example: Whether the example is from another instance than the shape's.
-    """
-
-    predicate: str
-    triples: int | None
-    having: int | None
-    kinds: tuple[str, ...] = ()
-    inverse: bool = False
-    example: Term | None = None
-    min_count: int | None = None
-    max_count: int | None = None
-    values: tuple[Term, ...] = ()
-    in_steps: bool = False
-    chain: tuple[Term, ...] = ()
-    max_triples: int | None = None
-    untyped_share: float = 0.0
-    untyped_predicates: tuple[str, ...] = ()
-    subproperties: tuple[str, ...] = ()
-    is_foreign_example: bool = False
+    predicate: str  # IRI of the predicate
+    triples: int | None  # number of triples; None if unknown
+    having: int | None  # number of instances with the predicate; None if unknown
+    kinds: tuple[str, ...] = ()  # classes or datatypes of the other end
+    inverse: bool = False  # whether the predicate leads to the instances
+    example: Term | None = None  # a value
+    min_count: int | None = None  # required number of values, from a hand-written shape
+    max_count: int | None = None  # permitted number of values, from a hand-written shape
+    values: tuple[Term, ...] = ()  # all values, if they are few and repeated
+    in_steps: bool = False  # whether it also leaves its values: any number of steps may be meant
+    chain: tuple[Term, ...] = ()  # values of further steps from the example
+    max_triples: int | None = None  # maximum number of triples of one instance
+    untyped_share: float = 0.0  # share of resources at the other end without a class
+    untyped_predicates: tuple[str, ...] = ()  # predicates of these resources
+    subproperties: tuple[str, ...] = ()  # its sub-properties
+    is_foreign_example: bool = False  # of another instance than the shape's
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The properties of a class.
+    """The properties of a class."""
 
-    Attributes:
-        cls: IRI of the class.
-        instances: Number of instances; 0 if not counted.
-        lines: The properties, most frequent first.
-        sampled: Number of sampled instances; None if all were counted.
-        instance: The instance of the examples: one with most of the properties.
-    """
-
-    cls: str
-    instances: int
-    lines: tuple[ShapeLine, ...]
-    sampled: int | None = None
-    instance: Term | None = None
+    cls: str  # IRI of the class
+    instances: int  # number of instances; 0 if not counted
+    lines: tuple[ShapeLine, ...]  # the properties, most frequent first
+    sampled: int | None = None  # number of sampled instances; None if all were counted
+    instance: Term | None = None  # the instance of the examples: one with most of the properties
 
     def get_share(self, line: ShapeLine) -> float | None:
         """Return the share of instances with a line's predicate, from 0 to 1; None if unknown."""
@@ -346,7 +318,6 @@ def _get_term(arrays: GraphArrays, term_id: int) -> Term:
 
 
 def _list_values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
-    """Return all values if they are few and repeated, else none."""
     terms = arrays.terms
     is_enumeration = len(ends) <= _MAX_VALUES and triples >= _MIN_USES_PER_VALUE * len(ends)
     if not is_enumeration or any(term_id >= terms.first_blank for term_id in ends.tolist()):
@@ -355,7 +326,6 @@ def _list_values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ..
 
 
 def _find_subproperties(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
-    """Return the declared sub-properties of each property."""
     number = arrays.get_predicate_number(v.RDFS_SUB_PROPERTY_OF)
     if number is None:
         return {}

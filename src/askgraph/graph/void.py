@@ -13,19 +13,6 @@ from functools import reduce
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import profile as parts
-from askgraph.graph.profile import (
-    ClassProfile,
-    Counts,
-    Part,
-    Partition,
-    PredicateProfile,
-    Profile,
-    get_standard_role,
-    merge_profiles,
-    sort_counts,
-    sort_profile,
-    unite_profiles,
-)
 from askgraph.graph.vocabularies import add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Node, RdfStatements
@@ -40,7 +27,7 @@ VOID_PREDICATES = (
 """Predicates to fetch of a VoID description, besides labels."""
 
 
-def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None:
+def parse_void(statements: RdfStatements, *, source: str = "") -> parts.Profile | None:
     """Parse VoID to a profile; None if it has no class or property partitions.
 
     Missing numbers are 0. Named graphs and subsets are added up; the numbers of the dataset take
@@ -48,19 +35,19 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None
     classes and properties.
     """
     accounts = list(_iterate_accounts(statements))
-    profile = reduce(merge_profiles, accounts, Profile(0, (), ()))
+    profile = reduce(parts.merge_profiles, accounts, parts.Profile(0, (), ()))
     classes = {c.iri: c for c in profile.classes}
     predicates = {p.iri: p for p in profile.predicates}
-    by_predicate: dict[str, list[Partition]] = defaultdict(list)
+    by_predicate: dict[str, list[parts.Partition]] = defaultdict(list)
     for partition in profile.partitions:
-        classes.setdefault(partition.cls, ClassProfile(partition.cls, partition.subjects))
+        classes.setdefault(partition.cls, parts.ClassProfile(partition.cls, partition.subjects))
         by_predicate[partition.predicate].append(partition)
     for iri, partitions in by_predicate.items():
         max_triples = max(partition.triples for partition in partitions)
-        profiled = predicates.get(iri, PredicateProfile(iri, max_triples, 0, 0))
+        profiled = predicates.get(iri, parts.PredicateProfile(iri, max_triples, 0, 0))
         predicates[iri] = replace(
             profiled,
-            subject_classes=sort_counts(
+            subject_classes=parts.sort_counts(
                 Counter({x.cls: x.subjects or x.triples for x in partitions})
             ),
             object_classes=profiled.object_classes
@@ -71,7 +58,7 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None
     if not (classes or predicates):
         return None
     predicates_with_naming = [
-        replace(p, naming=p.naming or (get_standard_role(iri) if p.datatypes else ""))
+        replace(p, naming=p.naming or (parts.get_standard_role(iri) if p.datatypes else ""))
         for iri, p in predicates.items()
     ]
     complete_profile = replace(
@@ -85,7 +72,7 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None
         prefixes=tuple(sorted(statements.prefixes.items())),
     )
     vocabularies = load_vocabularies([*classes, *predicates])
-    return sort_profile(
+    return parts.sort_profile(
         add_vocabulary_names(
             apply_own_terms(statements, _measure_completeness(statements, complete_profile)),
             vocabularies,
@@ -93,7 +80,7 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None
     )
 
 
-def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
+def _iterate_accounts(statements: RdfStatements) -> Iterator[parts.Profile]:
     """Yield profiles: of datasets, default graphs, their subsets, and standalone partitions."""
 
     def collect_nodes(*predicates: str) -> set[Node]:
@@ -121,7 +108,9 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
         [r for r in roots if r in subset_nodes],
     ):
         if nodes:
-            yield unite_profiles([build_dataset_profile(statements, [root]) for root in nodes])
+            yield parts.unite_profiles(
+                [build_dataset_profile(statements, [root]) for root in nodes]
+            )
     partitioned_nodes = statements.list_subjects(v.VOID_PROPERTY_PARTITION)
     loose = [
         n
@@ -131,17 +120,17 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
     if loose:
         yield build_dataset_profile(statements, loose)
     if links := read_linksets(statements):
-        yield Profile(0, (), (), partitions=tuple(links))
+        yield parts.Profile(0, (), (), partitions=tuple(links))
 
 
-def _add_counts(counts_list: Iterable[Counts]) -> Counts:
+def _add_counts(counts_list: Iterable[parts.Counts]) -> parts.Counts:
     total: Counter[str] = Counter()
     for counts in counts_list:
         total.update(dict(counts))
-    return sort_counts(total)
+    return parts.sort_counts(total)
 
 
-def _read_graph_sizes(statements: RdfStatements) -> Counts:
+def _read_graph_sizes(statements: RdfStatements) -> parts.Counts:
     counts: Counter[str] = Counter()
     for node in statements.list_subjects(v.SD_NAME):
         name = statements.get_iri(node, v.SD_NAME)
@@ -151,14 +140,16 @@ def _read_graph_sizes(statements: RdfStatements) -> Counts:
         ]
         if name is not None:
             counts[name] = max([*sizes, counts[name]])
-    return sort_counts(counts)
+    return parts.sort_counts(counts)
 
 
-def _measure_completeness(statements: RdfStatements, profile: Profile) -> Profile:
-    """Return the profile with its declared completeness, else with a measured one."""
+def _measure_completeness(statements: RdfStatements, profile: parts.Profile) -> parts.Profile:
     if own_parts := read_own_parts(statements):
         return replace(profile, completeness=parts.replace_parts(own_parts, {}))
-    schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
+    schema: list[parts.ClassProfile | parts.PredicateProfile] = [
+        *profile.classes,
+        *profile.predicates,
+    ]
     labelled = sum(bool(item.names) for item in schema)
     declared_parts = {part.name: part for part in profile.completeness}
     triples = declared_parts[parts.TRIPLES].seen if parts.TRIPLES in declared_parts else 0
@@ -173,15 +164,15 @@ def _measure_completeness(statements: RdfStatements, profile: Profile) -> Profil
         ),
         parts.LABELS: (labelled, None if labelled < len(schema) else len(schema)),
     }
-    measured_parts = {name: Part(name, *size) for name, size in sizes.items()}
+    measured_parts = {name: parts.Part(name, *size) for name, size in sizes.items()}
     return replace(profile, completeness=parts.replace_parts(profile.completeness, measured_parts))
 
 
-def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> Profile:
+def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> parts.Profile:
     """Build one profile from some nodes: a dataset, or class partitions without a dataset."""
     classes: dict[str, int] = {}
-    predicates: dict[str, PredicateProfile] = {}
-    partitions: dict[tuple[str, str], Partition] = {}
+    predicates: dict[str, parts.PredicateProfile] = {}
+    partitions: dict[tuple[str, str], parts.Partition] = {}
     for node in nodes:
         class_node = (node,) if statements.get_iri(node, v.VOID_CLASS) else ()
         for part in (*class_node, *statements.get_nodes(node, v.VOID_CLASS_PARTITION)):
@@ -190,7 +181,7 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
             entities = statements.get_number(part, v.VOID_ENTITIES) or 0
             classes[cls] = max(entities, classes.get(cls, 0))
             for predicate, node_part in _iterate_property_partitions(statements, part):
-                partitions[cls, predicate] = Partition(
+                partitions[cls, predicate] = parts.Partition(
                     cls,
                     predicate,
                     *_read_sizes(statements, node_part),
@@ -200,14 +191,14 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
                 )
         for iri, part in _iterate_property_partitions(statements, node) if not class_node else ():
             datatypes = _read_counts(statements, part, *_DATATYPE_PARTITIONS)
-            predicates[iri] = PredicateProfile(
+            predicates[iri] = parts.PredicateProfile(
                 iri,
                 *_read_sizes(statements, part),
                 names=_read_names(statements, iri),
                 object_classes=_read_counts(statements, part, *_CLASS_PARTITIONS, v.VOID_ENTITIES),
                 datatypes=datatypes,
                 languages=_read_counts(statements, part, *_LANGUAGE_PARTITIONS),
-                naming=get_standard_role(iri) if datatypes else "",
+                naming=parts.get_standard_role(iri) if datatypes else "",
                 transitive=v.OWL_TRANSITIVE_PROPERTY in _read_iris(statements, iri, v.RDF_TYPE),
                 inverse_of=_read_iris(statements, iri, v.OWL_INVERSE_OF),
             )
@@ -217,10 +208,10 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
     properties = statements.get_number(nodes[0], v.VOID_PROPERTIES)
     if properties is None and triples and triple_sum >= triples:
         properties = len(predicates)
-    return Profile(
+    return parts.Profile(
         triples=triples,
         classes=tuple(
-            ClassProfile(
+            parts.ClassProfile(
                 iri,
                 instances,
                 names=_read_names(statements, iri),
@@ -231,11 +222,13 @@ def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> P
         predicates=tuple(predicates.values()),
         partitions=tuple(partitions.values()),
         completeness=(
-            Part(
+            parts.Part(
                 parts.TRIPLES, min(triple_sum, triples) if triples else triple_sum, triples or None
             ),
-            Part(parts.CLASSES, len(classes), statements.get_number(nodes[0], v.VOID_CLASSES)),
-            Part(parts.PREDICATES, len(predicates), properties),
+            parts.Part(
+                parts.CLASSES, len(classes), statements.get_number(nodes[0], v.VOID_CLASSES)
+            ),
+            parts.Part(parts.PREDICATES, len(predicates), properties),
         ),
     )
 
@@ -254,7 +247,6 @@ def _iterate_property_partitions(
 
 
 def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:
-    """Return the numbers of triples, subjects and objects."""
     sizes = (v.VOID_TRIPLES, v.VOID_DISTINCT_SUBJECTS, v.VOID_DISTINCT_OBJECTS)
     triples, subjects, objects = (statements.get_number(part, size) or 0 for size in sizes)
     return triples, subjects, objects
@@ -277,8 +269,7 @@ def _read_iris(statements: RdfStatements, iri: str, predicate: str) -> tuple[str
 
 def _read_counts(
     statements: RdfStatements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
-) -> Counts:
-    """Return the counts of the classes, datatypes or language tags that partition a node."""
+) -> parts.Counts:
     counts: Counter[str] = Counter()
     for node in statements.get_nodes(part, division):
         number = (
@@ -287,10 +278,10 @@ def _read_counts(
         iri = statements.get_iri(node, kind)
         texts = [text for text, _ in statements.get_texts(node, kind)] if iri is None else [iri]
         counts.update(dict.fromkeys(texts, number))
-    return sort_counts(counts)
+    return parts.sort_counts(counts)
 
 
-def read_linksets(statements: RdfStatements) -> list[Partition]:
+def read_linksets(statements: RdfStatements) -> list[parts.Partition]:
     """Return the links between classes that linksets declare."""
 
     def read_classes(linkset: Node, side: str) -> list[str]:
@@ -307,7 +298,7 @@ def read_linksets(statements: RdfStatements) -> list[Partition]:
             for target in read_classes(node, v.VOID_OBJECTS_TARGET):
                 targets[source, predicate or ""][target] += number
     return [
-        Partition(cls, predicate, counts.total(), targets=sort_counts(counts))
+        parts.Partition(cls, predicate, counts.total(), targets=parts.sort_counts(counts))
         for (cls, predicate), counts in sorted(targets.items())
     ]
 
@@ -334,7 +325,7 @@ class OwnTerms:
     prefix = OWN_NAMESPACE + "prefix"
 
 
-def read_own_parts(statements: RdfStatements) -> tuple[Part, ...]:
+def read_own_parts(statements: RdfStatements) -> tuple[parts.Part, ...]:
     """Return the completeness that is stated in our own vocabulary."""
     parts_list = []
     for node in statements.list_subjects(OwnTerms.seen):
@@ -343,12 +334,13 @@ def read_own_parts(statements: RdfStatements) -> tuple[Part, ...]:
         notes = statements.get_texts(node, v.RDFS_COMMENT)
         note = notes[0][0] if notes else ""
         parts_list += [
-            Part(name, count, total, note) for name, _ in statements.get_texts(node, OwnTerms.name)
+            parts.Part(name, count, total, note)
+            for name, _ in statements.get_texts(node, OwnTerms.name)
         ]
     return tuple(parts_list)
 
 
-def apply_own_terms(statements: RdfStatements, profile: Profile) -> Profile:
+def apply_own_terms(statements: RdfStatements, profile: parts.Profile) -> parts.Profile:
     """Return the profile completed by all statements in our own vocabulary."""
 
     def collect_texts(predicate: str) -> list[str]:

@@ -10,14 +10,6 @@ from collections.abc import Iterator, Sequence
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
 
 from askgraph.graph import profile as parts
-from askgraph.graph.profile import (
-    ClassProfile,
-    Partition,
-    PredicateProfile,
-    Profile,
-    select_first_names,
-    sort_profile,
-)
 from askgraph.graph.void import OWN_NAMESPACE, OwnTerms
 from askgraph.sparql import vocabulary as v
 
@@ -28,10 +20,10 @@ _PREFIXES = {
 Counts = tuple[tuple[str, int], ...]
 
 
-def serialize_void(profile: Profile, *, dataset: str = "urn:askgraph:dataset") -> str:
+def serialize_void(profile: parts.Profile, *, dataset: str = "urn:askgraph:dataset") -> str:
     """Serialize a profile as VoID in Turtle; `dataset` is the IRI of the described dataset."""
     writer = _VoidWriter(dataset)
-    triples = list(writer.build_triples(sort_profile(profile)))
+    triples = list(writer.build_triples(parts.sort_profile(profile)))
     text = (serialize(triples, format=RdfFormat.TURTLE, prefixes=_PREFIXES) or b"").decode()
     lines = text.splitlines(keepends=True)
     head = len(_PREFIXES)  # their order differs from one call to the next
@@ -39,13 +31,11 @@ def serialize_void(profile: Profile, *, dataset: str = "urn:askgraph:dataset") -
 
 
 class _VoidWriter:
-    """Builds the triples, grouped by subject."""
-
     def __init__(self, dataset: str) -> None:
         self._base = dataset
         self._dataset = NamedNode(dataset)
 
-    def build_triples(self, profile: Profile) -> Iterator[Triple]:
+    def build_triples(self, profile: parts.Profile) -> Iterator[Triple]:
         """Yield all triples, the dataset first."""
         yield from self._build_dataset(profile)
         for graph, number in profile.graphs:
@@ -59,18 +49,18 @@ class _VoidWriter:
         for prefix, space in profile.prefixes:
             node = self._make_part_node("prefix", prefix)
             yield from _describe_node(node, (v.SH_PREFIX, prefix), (v.SH_NAMESPACE, space))
-        by_class: dict[str, list[Partition]] = {c.iri: [] for c in profile.classes}
+        by_class: dict[str, list[parts.Partition]] = {c.iri: [] for c in profile.classes}
         for partition in profile.partitions:
             by_class.setdefault(partition.cls, []).append(partition)
         profiled_classes = {c.iri: c for c in profile.classes}
         for iri, partitions in by_class.items():
             yield from self._build_class(
-                profiled_classes.get(iri, ClassProfile(iri, 0)), partitions
+                profiled_classes.get(iri, parts.ClassProfile(iri, 0)), partitions
             )
         for predicate in profile.predicates:
             yield from self._build_predicate(predicate)
 
-    def _build_dataset(self, profile: Profile) -> Iterator[Triple]:
+    def _build_dataset(self, profile: parts.Profile) -> Iterator[Triple]:
         node = self._dataset
         source = profile.source
         endpoint = source.startswith(("http://", "https://"))
@@ -97,7 +87,7 @@ class _VoidWriter:
                 node, *((division, self._make_part_node(kind, name)) for name in names)
             )
 
-    def _get_total(self, profile: Profile, name: str) -> int | None:
+    def _get_total(self, profile: parts.Profile, name: str) -> int | None:
         return next((part.total for part in profile.completeness if part.name == name), None)
 
     def _build_graph(self, graph: str, number: int) -> Iterator[Triple]:
@@ -110,7 +100,9 @@ class _VoidWriter:
         )
         yield from _describe_node(content, (v.VOID_TRIPLES, number))
 
-    def _build_class(self, cls: ClassProfile, partitions: Sequence[Partition]) -> Iterator[Triple]:
+    def _build_class(
+        self, cls: parts.ClassProfile, partitions: Sequence[parts.Partition]
+    ) -> Iterator[Triple]:
         node = self._make_part_node("class", cls.iri)
         class_node = NamedNode(cls.iri)
         yield from _describe_node(
@@ -144,7 +136,7 @@ class _VoidWriter:
             (OwnTerms.nary, "true" if cls.nary else None),
         )
 
-    def _build_predicate(self, p: PredicateProfile) -> Iterator[Triple]:
+    def _build_predicate(self, p: parts.PredicateProfile) -> Iterator[Triple]:
         node = self._make_part_node("property", p.iri)
         yield from _describe_node(
             node,
@@ -191,13 +183,13 @@ class _VoidWriter:
         return NamedNode(f"{self._base}#{kind}-{digest}")
 
 
-def _list_classes(profile: Profile) -> list[str]:
+def _list_classes(profile: parts.Profile) -> list[str]:
     iris = [c.iri for c in profile.classes]
     return list(dict.fromkeys((*iris, *(partition.cls for partition in profile.partitions))))
 
 
 def _build_names(node: NamedNode, names: Sequence[tuple[str, str]]) -> Iterator[Triple]:
-    first = select_first_names(names)
+    first = parts.select_first_names(names)
     for text, language in names:
         predicate = v.RDFS_LABEL if (text, language) in first else v.SKOS_ALT_LABEL
         literal = Literal(text, language=language) if language else Literal(text)

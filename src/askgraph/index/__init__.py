@@ -55,7 +55,6 @@ class Hit(Generic[Item]):
     """A search result.
 
     Attributes:
-        item: the matching item.
         score: how well it matches; higher is better, on the index's own scale.
         name: the label or synonym that matched best; empty if the index does not distinguish names.
     """
@@ -71,7 +70,6 @@ class SearchIndex(Protocol[Item]):
 
     def __len__(self) -> int:
         """Return the number of items."""
-        ...
 
     def search(
         self, text: str, *, limit: int = 10, within: Collection[str] | None = None
@@ -83,14 +81,12 @@ class SearchIndex(Protocol[Item]):
 
         Args:
             text: the search; a text without a word matches no item.
-            limit: the maximum number of hits.
             within: ids (IRIs, or literals as N-Triples text) that restrict the search before
                 ranking; unknown ids are ignored.
 
         Raises:
             ValueError: `limit` is below 1.
         """
-        ...
 
 
 class DiskIndex(SearchIndex[Resource], Protocol):
@@ -112,21 +108,13 @@ class DiskIndex(SearchIndex[Resource], Protocol):
             SetupError: a resource has no IRI, an IRI occurs twice, a score is not a number, or the
                 folder contains something else.
         """
-        ...
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Map a folder into memory.
-
-        Raises:
-            SetupError: it is missing, damaged, of another kind or of another version.
-        """
-        ...
+        """Map a folder into memory; raise `SetupError` if it is no intact index of this kind."""
 
     def find(self, iri: str) -> Resource | None:
         """Return the resource of an IRI, or None."""
-        ...
 
     def iterate_resources(self) -> Iterator[Resource]:
         """Yield all resources, highest score first."""
-        ...

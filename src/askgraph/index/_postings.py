@@ -232,10 +232,8 @@ class PostingsWriter:
 def _group_pairs(
     outer: NDArray[np.int32], inner: NDArray[np.int32], outer_count: int, inner_count: int
 ) -> tuple[Documents, NDArray[np.int32], NDArray[np.uint8]]:
-    """Group inner numbers by outer number: return offsets, inner numbers (ascending) and counts.
-
-    One part is sorted at a time: sorting all at once would need many times the memory.
-    """
+    """Group inner numbers by outer number: return offsets, inner numbers (ascending) and counts."""
+    # One part is sorted at a time: sorting all at once would need many times the memory.
     size = max(_MAX_SORTED_COUNT, len(outer) // 16)
     starts = range(0, len(outer), size)
     lengths = np.zeros(outer_count, np.int64)

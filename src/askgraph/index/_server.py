@@ -36,7 +36,6 @@ class SubmitBatch(Protocol):
 
     def __call__(self, function: "WriteBatch", /, *arguments: object) -> "Future[int]":
         """Call the function with the arguments, in another thread or process."""
-        ...
 
 
 WriteBatch = Callable[..., int]

@@ -191,8 +191,7 @@ class TableIndex:
 
 def shrink_offsets(offsets: Numbers) -> NDArray[np.integer]:
     """Return offsets as 32-bit numbers if they fit."""
-    maximum = int(offsets.max(initial=0))
-    return offsets.astype(np.uint32) if maximum < 1 << 32 else offsets
+    return offsets.astype(np.uint32) if int(offsets.max(initial=0)) < 1 << 32 else offsets
 
 
 def find_name_owners(first_names: NDArray[np.int32], names: NDArray[np.integer]) -> Numbers:
@@ -282,11 +281,7 @@ class TableWriter:
 
 
 def validate_resource(resource: Resource) -> Resource:
-    """Return a resource with a label, made from the IRI if it has none.
-
-    Raises:
-        SetupError: the IRI is missing, or the score is not a finite number.
-    """
+    """Return a resource with a label; raise `SetupError` without an IRI or a finite score."""
     if not resource.iri:
         raise SetupError(f"a resource has no IRI; its label is {resource.label!r}")
     if not math.isfinite(resource.score):
@@ -357,8 +352,7 @@ class BestNames:
         hits = []
         for owner, name, score in self.entries:
             resource = table.read_resource(owner)
-            text = resource.names[name - int(table.first_names[owner])]
-            hits.append(Hit(resource, score, text))
+            hits.append(Hit(resource, score, resource.names[name - int(table.first_names[owner])]))
         return hits
 
 

@@ -141,11 +141,9 @@ class BM25Index(TableIndex):
                 yield _SearchTerm(number, rarity, rarity * float(max_weights[0]))
 
     def _select_best(self, terms: list[_SearchTerm], limit: int) -> tuple[Documents, Scores]:
-        """Return the resources that may be among the best, with their scores.
-
-        Rare words come first. For a frequent word, only resources that could still precede the
-        current best are scored.
-        """
+        """Return the resources that may be among the best, with their scores."""
+        # Rare words come first. For a frequent word, only resources that could still precede the
+        # current best are scored.
         numbers, scores = np.zeros(0, dtype=np.int64), np.zeros(0)
         for position, term in enumerate(terms):
             threshold = float(np.sort(scores)[-limit]) if len(scores) >= limit else 0.0

@@ -54,15 +54,9 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The name for `create_embedder`; an index is searched with the embedder of its build."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row for each text, all of the same dimension, of any length.
-
-        Raises:
-            ServiceError: a server fails.
-        """
-        ...
+        """Return one row for each text, all of one size; raise `ServiceError` if a server fails."""
 
 
 def create_embedder(name: str) -> Embedder:
@@ -128,11 +122,7 @@ class CachingEmbedder:
 
 @lru_cache(maxsize=4)
 def get_embedder(name: str) -> CachingEmbedder:
-    """Return the cached embedder of a name (see `create_embedder`), the same one for each call.
-
-    Raises:
-        SetupError: the name is unknown.
-    """
+    """Return the cached embedder of a name; raise `SetupError` if the name is unknown."""
     return CachingEmbedder(create_embedder(name))
 
 
@@ -163,11 +153,7 @@ def _import_library(module: str, embedder: str) -> Any:
 
 
 class LocalEmbedder:
-    """A sentence-transformers model, by the path of its folder or by its published name.
-
-    Raises:
-        SetupError: the model cannot be found or read.
-    """
+    """A sentence-transformers model, by folder or name; raises `SetupError` if unreadable."""
 
     def __init__(self, model: str) -> None:
         self.name = f"local:{model}"

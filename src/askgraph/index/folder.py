@@ -83,11 +83,7 @@ class IndexFolder:
 
     @classmethod
     def open(cls, path: Path, kind: IndexFormat) -> "IndexFolder":
-        """Open a folder of a kind.
-
-        Raises:
-            SetupError: it is missing, damaged, or of another kind or version.
-        """
+        """Open a folder of a kind; raise `SetupError` if it is not intact or of another version."""
         index = _read_manifest(path)
         if index["kind"] != kind.name:
             raise SetupError(
@@ -192,8 +188,7 @@ def _replace_folder(new: Path, path: Path, *, replaced: Path) -> None:
 def _write_manifest(path: Path, kind: IndexFormat, settings: Mapping[str, Setting]) -> None:
     files = {}
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        name = file.relative_to(path).as_posix()
-        files[name] = (file.stat().st_size, _compute_digest(file))
+        files[file.relative_to(path).as_posix()] = (file.stat().st_size, _compute_digest(file))
         with file.open("rb") as opened:
             os.fsync(opened.fileno())
     index = {"kind": kind.name, "version": kind.version, "settings": settings, "files": files}

@@ -199,13 +199,11 @@ class KeywordIndex(TableIndex):
         return _Keyword(ranges, _MISTYPED_WEIGHT, -1, size)
 
     def _find_best(self, keywords: list[_Keyword], limit: int) -> BestNames:
-        """Return the best names without reading every list completely.
-
-        A name that matches only one keyword is among the best only if it is among the first of
-        that keyword. A name that matches several is in the list of the rarest: the longest list is
-        only compared with the others. Names are ordered by score, so a list ends as soon as no
-        later name in it can precede the current best.
-        """
+        """Return the best names without reading every list completely."""
+        # A name that matches only one keyword is among the best only if it is among the first of
+        # that keyword. A name that matches several is in the list of the rarest: the longest list
+        # is only compared with the others. Names are ordered by score, so a list ends as soon as no
+        # later name in it can precede the current best.
         ranges = [
             words
             for keyword in keywords

@@ -150,7 +150,6 @@ class IndexedName:
 
     Attributes:
         target: the item: an IRI, or a literal as N-Triples text.
-        kind: the kind of the item.
         preferred: whether it is a main name, not a synonym.
         whole: whether only all of its words together mean the item.
     """
@@ -324,8 +323,7 @@ class NameIndex:
         }
         keys = np.array(sorted(hits_by_name), dtype=np.int32)
         for position, word, quality in sorted_hits:
-            names_with_word = self.find_names(word)
-            for number in np.intersect1d(names_with_word, keys, assume_unique=True):
+            for number in np.intersect1d(self.find_names(word), keys, assume_unique=True):
                 hits_by_name[int(number)].append((position, word, quality))
         matches = [
             IndexedNameMatch(

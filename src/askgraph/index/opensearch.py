@@ -107,11 +107,7 @@ class OpenSearchIndex:
 
     @classmethod
     def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """Open the index at a folder's location; see `DiskIndex.open`.
-
-        Raises:
-            ServiceError: the server does not answer.
-        """
+        """Open the index at a folder's location; raise `ServiceError` if the server is down."""
         opened = IndexFolder.open(folder, _KIND)
         location, embedder_name = IndexLocation.from_folder(opened), opened.get_text("embedder")
         if embedder_name and embedder is None:
@@ -267,9 +263,8 @@ class _OpenSearchBuild:
             self.server.request("DELETE", f"/{self.slot}")
             raise errors.SetupError(
                 f"{total:,} resources came for the index {self.location.name!r}, and "
-                f"{document_count:,} "
-                "different ones are written: one occurs twice, or the source has "
-                "changed during the build; build it again"
+                f"{document_count:,} different ones are written: one occurs twice, or the source "
+                "has changed during the build; build it again"
             )
         alias = _build_alias(self.location)
         previous_slot = f"{alias}-a" if self.slot == f"{alias}-b" else f"{alias}-b"
@@ -411,8 +406,7 @@ class _OpenSearchClient:
 
     def __init__(self, location: IndexLocation) -> None:
         parts = urlsplit(location.address)
-        host = parts.netloc.rpartition("@")[2]
-        base = parts._replace(netloc=host).geturl().rstrip("/")
+        base = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
         auth = (parts.username, os.environ.get(PASSWORD_VARIABLE, "")) if parts.username else None
         self._address = location.address
         self._client = httpx2.Client(base_url=base, auth=auth, timeout=120)

@@ -117,11 +117,7 @@ class PostgreSQLIndex:
 
     @classmethod
     def open(cls, folder: Path, *, embedder: Embedder | None = None) -> Self:
-        """Open the index at a folder's location; see `DiskIndex.open`.
-
-        Raises:
-            ServiceError: the server does not answer.
-        """
+        """Open the index at a folder's location; raise `ServiceError` if the server is down."""
         opened = IndexFolder.open(folder, _KIND)
         location, embedder_name = IndexLocation.from_folder(opened), opened.get_text("embedder")
         with _Database.connect(location) as database:

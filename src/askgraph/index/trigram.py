@@ -104,12 +104,10 @@ class TrigramIndex(TableIndex):
                 )
 
     def _find_best(self, trigrams: list[_SearchTrigram], limit: int) -> BestNames:
-        """Return the best names without scoring all that share a frequent trigram.
-
-        A name without any of the rarer trigrams has a cosine of at most the length of the rest of
-        the search's vector. So names with rare trigrams are scored first, and their scores decide
-        which further trigrams a better name needs.
-        """
+        """Return the best names without scoring all that share a frequent trigram."""
+        # A name without any of the rarer trigrams has a cosine of at most the length of the rest of
+        # the search's vector. So names with rare trigrams are scored first, and their scores decide
+        # which further trigrams a better name needs.
         first_count = 1
         while (
             first_count < len(trigrams)

@@ -170,8 +170,7 @@ class VectorIndex(TableIndex):
         cosines = np.empty(total)
         for start in range(0, total, _BLOCK_ROWS):
             block = slice(start, min(start + _BLOCK_ROWS, total))
-            vectors = self.vectors[block if rows is None else rows[block]]
-            cosines[block] = vectors @ vector
+            cosines[block] = self.vectors[block if rows is None else rows[block]] @ vector
         return cosines
 
 

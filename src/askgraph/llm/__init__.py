@@ -257,11 +257,7 @@ class Request:
 
     @classmethod
     def from_options(cls, messages: Sequence[Message], options: Options) -> "Request":
-        """Build a request.
-
-        Raises:
-            ValueError: there is no message, or fewer than one choice is requested.
-        """
+        """Build a request; raise `ValueError` without a message or a choice."""
         if not messages:
             raise ValueError("a request needs at least one message")
         values: dict[str, Any] = dict(options)
@@ -315,17 +311,14 @@ class LanguageModel(Protocol):
     @property
     def identity(self) -> Identity:
         """The model that answers."""
-        ...
 
     def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
-        ...
 
     async def close(self) -> None:
         """Release connections and files; a second call does nothing."""
-        ...
 
 
 class ModelWrapper:
@@ -369,11 +362,10 @@ _TOKEN_PIECES = re.compile(
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the number of tokens of a text.
-
-    It counts pieces of words, digits and punctuation, much as a tokenizer splits them; the pattern
-    was fitted to prompts with IRIs and queries and a vocabulary of 130,000 tokens (Tekken).
-    """
+    """Estimate the number of tokens of a text."""
+    # It counts pieces of words, digits and punctuation, much as a tokenizer splits them; the
+    # pattern was fitted to prompts with IRIs and queries and a vocabulary of 130,000 tokens
+    # (Tekken).
     return len(_TOKEN_PIECES.findall(text))
 
 

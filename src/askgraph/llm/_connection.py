@@ -13,19 +13,8 @@ from typing import ClassVar, Generic, TypeVar
 
 import httpx2
 
+from askgraph import errors
 from askgraph.deadline import parse_retry_after
-from askgraph.errors import (
-    AskgraphError,
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    PromptTooLong,
-    ServiceError,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
 from askgraph.llm import Identity
 from askgraph.llm._streams import ReplyAssembler, Stream, limit_time
 
@@ -58,7 +47,7 @@ class ModelServer(ABC, Generic[Library]):
         self._address = check_url(self.base_url, self.url_parameters)
         offline = getattr(self.transport, "offline", False)
         self._key = ApiKey.from_environment(None if offline else self.key_env)
-        self._identity = Identity(
+        self.identity = Identity(
             self.provider, self.model, self._address, self._serialize_settings()
         )
         self._open: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient, Library] | None = None
@@ -67,11 +56,6 @@ class ModelServer(ABC, Generic[Library]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self._address!r})"
-
-    @property
-    def identity(self) -> Identity:
-        """The model that answers."""
-        return self._identity
 
     def get_library(self) -> Library:
         """Return the client library; the same one as long as the event loop is the same."""
@@ -116,7 +100,7 @@ class ModelServer(ABC, Generic[Library]):
         try:
             append_private_line(self.sent, line)
         except OSError as error:
-            raise SetupError(
+            raise errors.SetupError(
                 f"requests cannot be logged to {str(self.sent)!r}: {error.strerror}; name "
                 "another file in the setting `sent`, or remove it"
             ) from error
@@ -139,16 +123,18 @@ class ModelServer(ABC, Generic[Library]):
 
     def _build_status_error(
         self, status: int, body: object, headers: Mapping[str, str] | None = None
-    ) -> ServiceError:
+    ) -> errors.ServiceError:
         return build_status_error(status, body, headers or {}, address=self._address, key=self._key)
 
-    def _build_connection_error(self, problem: BaseException) -> AskgraphError:
+    def _build_connection_error(self, problem: BaseException) -> errors.AskgraphError:
         return build_connection_error(problem, self._address, self._key)
 
     def _check_end(self, assembly: ReplyAssembler, kind: str) -> None:
         """Raise `MalformedReply` for a reply that ended before all of its choices did."""
         if not assembly.is_complete:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is not {kind}")
+            raise errors.MalformedReply(
+                f"the reply of {self._address} is cut off, or is not {kind}"
+            )
 
 
 def check_url(url: str, parameters: frozenset[str]) -> str:
@@ -160,11 +146,11 @@ def check_url(url: str, parameters: frozenset[str]) -> str:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as problem:
-        raise SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
+        raise errors.SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SetupError(f"base_url {url!r} is not an http or https URL")
+        raise errors.SetupError(f"base_url {url!r} is not an http or https URL")
     if parsed.userinfo or set(parsed.params) - parameters:
-        raise SetupError(
+        raise errors.SetupError(
             f"the base_url of {parsed.host} contains a password or parameters: remove them "
             "and name the environment variable of the key with key_env"
         )
@@ -198,7 +184,7 @@ async def _limit_size(response: httpx2.Response) -> None:
             if size > MAX_REPLY_BYTES:
                 address = f"{url.scheme}://{url.netloc.decode()}"
                 limit = f"{MAX_REPLY_BYTES / 2**20:g} MiB"
-                raise MalformedReply(f"the reply of {address} is larger than {limit}")
+                raise errors.MalformedReply(f"the reply of {address} is larger than {limit}")
             yield part
 
     response.stream = RelayedStream(limit_parts(), inner)
@@ -220,21 +206,17 @@ class ApiKey:
 
     @classmethod
     def from_environment(cls, variable: str | None) -> "ApiKey":
-        """Read an environment variable.
-
-        Raises:
-            SetupError: it is not set, or contains characters that a header cannot have.
-        """
+        """Read a variable; raise `SetupError` if it is not set or cannot be in a header."""
         if variable is None:
             return cls()
         value = os.environ.get(variable, "").strip()
         if not value:
-            raise SetupError(
+            raise errors.SetupError(
                 f"the environment variable {variable} (setting `key_env`) is not set: put "
                 "the server's key there, or remove the setting if the server needs no key"
             )
         if not value.isascii() or not value.isprintable():
-            raise SetupError(
+            raise errors.SetupError(
                 f"the environment variable {variable} does not contain a valid key: it has "
                 "characters that a header cannot have"
             )
@@ -256,32 +238,36 @@ _BUSY_PHRASES = ("overloaded", "rate limit", "rate_limit")  # an error in a stre
 _NO_CREDIT_PHRASES = ("insufficient_quota", "billing", "credit balance")
 
 
-def build_connection_error(problem: BaseException, address: str, key: ApiKey) -> AskgraphError:
+def build_connection_error(
+    problem: BaseException, address: str, key: ApiKey
+) -> errors.AskgraphError:
     """Return our error for an exception of a client library, or for one of its causes."""
     for cause in _list_causes(problem):
         message = key.scrub(str(cause)) or type(cause).__name__
         match cause:
-            case AskgraphError():
+            case errors.AskgraphError():
                 return cause
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
-                return Unreachable(f"no connection to {address} in time")
+                return errors.Unreachable(f"no connection to {address} in time")
             case httpx2.TimeoutException():
-                return TimedOut(f"{address} stopped sending")
+                return errors.TimedOut(f"{address} stopped sending")
             case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                return Unreachable(f"{address} cannot be reached: {message}; does the server run?")
+                return errors.Unreachable(
+                    f"{address} cannot be reached: {message}; does the server run?"
+                )
             case httpx2.NetworkError() | httpx2.RemoteProtocolError():
-                return MalformedReply(f"the reply of {address} is cut off: {message}")
+                return errors.MalformedReply(f"the reply of {address} is cut off: {message}")
             case httpx2.HTTPError():
-                return MalformedReply(f"the reply of {address} is broken: {message}")
+                return errors.MalformedReply(f"the reply of {address} is broken: {message}")
     message = key.scrub(str(problem)) or type(problem).__name__
-    return MalformedReply(
+    return errors.MalformedReply(
         f"the reply of {address} cannot be used: {message[:_MAX_MESSAGE_CHARACTERS]}"
     )
 
 
 def build_status_error(
     status: int, body: object, headers: Mapping[str, str], *, address: str, key: ApiKey
-) -> ServiceError:
+) -> errors.ServiceError:
     """Return our error for a reply with an error status, or with an error in the middle."""
     server_message = key.scrub(_extract_message(body))
     message = f"{address} answered with status {status}" + (
@@ -293,25 +279,25 @@ def build_status_error(
             "it requires a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
         )
         hint = "it rejects the key" if key.value else key_hint
-        return Unauthorised(f"{message}; {hint}")
+        return errors.Unauthorised(f"{message}; {hint}")
     if status in (400, 413) and any(phrase in full_text for phrase in _PROMPT_TOO_LONG_PHRASES):
-        return PromptTooLong(message)
+        return errors.PromptTooLong(message)
     if status == 429 and any(phrase in full_text for phrase in _NO_CREDIT_PHRASES):
-        return ErrorReply(message)
+        return errors.ErrorReply(message)
     if status == 429:
         message += "; the model's settings `requests_per_minute` and `parallel` ask it less"
     if status in _BUSY_STATUS_CODES or (
         status == 200 and any(phrase in full_text for phrase in _BUSY_PHRASES)
     ):
         wait = parse_retry_after(headers.get("retry-after", ""))
-        return Overloaded(message, retry_after=wait)
+        return errors.Overloaded(message, retry_after=wait)
     if status in (408, 409):
-        return TimedOut(message)
+        return errors.TimedOut(message)
     if status == 404:
         message += (
             "; look at the model's name, and at the base_url (--base-url), which mostly ends in /v1"
         )
-    return ErrorReply(message)
+    return errors.ErrorReply(message)
 
 
 def _list_causes(problem: BaseException | None) -> list[BaseException]:

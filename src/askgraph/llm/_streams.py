@@ -143,11 +143,9 @@ def reject_beams(request: llm.Request, identity: llm.Identity) -> None:
 
 
 async def check_beams(stream: Stream, beam_count: int, identity: llm.Identity) -> Stream:
-    """Relay a stream; `SetupError` if the replies cannot be beams.
-
-    A server that silently ignores beams returns fewer replies than requested, or, at
-    temperature 0, the same reply repeatedly; beams all differ.
-    """
+    """Relay a stream; `SetupError` if the replies cannot be beams."""
+    # A server that silently ignores beams returns fewer replies than requested, or, at temperature
+    # 0, the same reply repeatedly; beams all differ.
     async with aclosing(stream):
         async for event in stream:
             if isinstance(event, llm.Completion):
@@ -316,10 +314,8 @@ class ReplyAssembler:
     def add_call(
         self, key: Hashable, *, id: str = "", name: str = "", arguments: str = "", choice: int = 0
     ) -> None:
-        """Add to the tool call with this key.
-
-        A new id under an existing key starts a new call: some servers number all their calls 0.
-        """
+        """Add to the tool call with this key."""
+        # A new id under an existing key starts a new call: some servers number all their calls 0.
         calls = self._get_partial_choice(choice, arguments).calls
         while (existing := calls.get(key)) and id and existing.id and existing.id != id:
             key = ("after", key)
@@ -406,10 +402,8 @@ class ReplyAssembler:
 
 
 def _join_text(pieces: Sequence[str]) -> str:
-    """Join pieces of a text, and combine halves of a character that JSON split.
-
-    A single half becomes U+FFFD, since neither a file nor HTTP can represent it.
-    """
+    """Join pieces of a text, and combine halves of a character that JSON split."""
+    # A single half becomes U+FFFD, since neither a file nor HTTP can represent it.
     text = "".join(pieces)
     if not _SURROGATE.search(text):
         return text

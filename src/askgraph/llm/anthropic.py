@@ -58,7 +58,7 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
             [self._limit_time(self._request_choice(request)) for _ in range(request.n)]
         )
 
-    def _settings(self) -> str:
+    def _serialize_settings(self) -> str:
         return json.dumps([self.max_tokens, self.extra], sort_keys=True)
 
     async def _request_choice(self, request: llm.Request) -> AsyncGenerator[llm.Event, None]:

@@ -61,11 +61,7 @@ class PriceTable:
 
     @classmethod
     def load(cls, path: Path | str) -> "PriceTable":
-        """Read a table.
-
-        Raises:
-            SetupError: the table is invalid; the message contains the fault and its position.
-        """
+        """Read a table; raise `SetupError`, with the position, if it is invalid."""
         try:
             table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:

@@ -61,8 +61,7 @@ class CachedModel(llm.ModelWrapper):
         """Return the completion for a key; None if it is missing or damaged."""
         try:
             head, _, body = self._get_path(key).read_bytes().partition(b"\n")
-            metadata = json.loads(head)
-            if metadata != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
+            if json.loads(head) != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
                 return None
             return _decode_completion(json.loads(body))
         except (OSError, ValueError, KeyError, TypeError):

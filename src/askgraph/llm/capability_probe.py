@@ -15,22 +15,13 @@ from typing import Any, Unpack
 
 import httpx2
 
+from askgraph import llm
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
-from askgraph.llm import (
-    CallPart,
-    Completion,
-    LanguageModel,
-    Options,
-    ReasoningPart,
-    TextPart,
-    ToolSchema,
-    User,
-)
 from askgraph.llm._connection import ApiKey
 from askgraph.llm.openai import GRAMMAR_FIELDS, OpenAIModel
 from askgraph.llm.structured import StructuredReply, ValidCall, check_call, parse_structured
 
-ModelFactory = Callable[["WatchingTransport", str | None], LanguageModel]
+ModelFactory = Callable[["WatchingTransport", str | None], llm.LanguageModel]
 """Creates the model over a transport, with the form in which grammars are sent."""
 
 
@@ -117,7 +108,7 @@ _MAX_SHORT_REPLY_TOKENS = 128
 _MAX_REASONING_REPLY_TOKENS = 4_000
 _REASONING_NOTE = "{} characters before it spoke; `effort` may shorten that"
 _TOOL_PROMPT = "How many people live in Norway? Look it up with the tool."
-_TEST_TOOL = ToolSchema(
+_TEST_TOOL = llm.ToolSchema(
     "population",
     "Look up how many people live in a country.",
     {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]},
@@ -141,8 +132,7 @@ async def probe_model(
             reply = await _request_reply(model, _COUNTING_PROMPT)
         except ErrorReply as problem:
             server_models = (await _get_server_info(model, watched)).models
-            name = model.identity.model
-            if not server_models or name in server_models:
+            if not server_models or model.identity.model in server_models:
                 raise
             raise ErrorReply(f"{problem}; the server has: {', '.join(server_models)}") from problem
         choice = reply.completion.first
@@ -203,14 +193,14 @@ async def probe_model(
 
 @dataclass(frozen=True)
 class _MeasuredReply:
-    completion: Completion
+    completion: llm.Completion
     pieces: int
     first_part_seconds: float  # seconds
     total_seconds: float
 
 
 async def _request_reply(
-    model: LanguageModel, text: str, **options: Unpack[Options]
+    model: llm.LanguageModel, text: str, **options: Unpack[llm.Options]
 ) -> _MeasuredReply:
     """Send a request, and repeat it once if the reply breaks off on a reused connection."""
     with suppress(MalformedReply):
@@ -219,18 +209,18 @@ async def _request_reply(
 
 
 async def _request_once(
-    model: LanguageModel, text: str, **options: Unpack[Options]
+    model: llm.LanguageModel, text: str, **options: Unpack[llm.Options]
 ) -> _MeasuredReply:
     started_at = time.perf_counter()
     first_part_seconds, pieces = None, 0
-    completion: Completion | None = None
-    options = Options(max_tokens=48, temperature=0.0) | options
-    async with aclosing(model.complete([User(text)], **options)) as stream:
+    completion: llm.Completion | None = None
+    options = llm.Options(max_tokens=48, temperature=0.0) | options
+    async with aclosing(model.complete([llm.User(text)], **options)) as stream:
         async for event in stream:
-            if isinstance(event, TextPart | ReasoningPart | CallPart):
+            if isinstance(event, llm.TextPart | llm.ReasoningPart | llm.CallPart):
                 pieces += 1
                 first_part_seconds = first_part_seconds or time.perf_counter() - started_at
-            elif isinstance(event, Completion):
+            elif isinstance(event, llm.Completion):
                 completion = event
     if completion is None:
         raise MalformedReply("the stream of a language model ended without a completion")
@@ -247,7 +237,7 @@ async def _try_ability(name: str, try_out: Awaitable[Ability]) -> Ability:
 
 
 async def _test_schemas(
-    model: LanguageModel, watched: WatchingTransport, max_tokens: int
+    model: llm.LanguageModel, watched: WatchingTransport, max_tokens: int
 ) -> Ability:
     name = "JSON schemas"
     reply = await _request_reply(
@@ -264,7 +254,7 @@ async def _test_schemas(
     return Ability(name, fits, explanation)
 
 
-async def _test_choices(model: LanguageModel, watched: WatchingTransport) -> Ability:
+async def _test_choices(model: llm.LanguageModel, watched: WatchingTransport) -> Ability:
     exchange_count = len(watched.exchanges)
     reply = await _request_reply(model, _GREETING_PROMPT, n=2, temperature=1.0, max_tokens=24)
     at_once = len(reply.completion.choices) == 2 and len(watched.exchanges) - exchange_count <= 1
@@ -272,7 +262,7 @@ async def _test_choices(model: LanguageModel, watched: WatchingTransport) -> Abi
     return Ability("several choices", at_once, explanation)
 
 
-async def _test_logprobs(model: LanguageModel) -> Ability:
+async def _test_logprobs(model: llm.LanguageModel) -> Ability:
     reply = await _request_reply(model, _GREETING_PROMPT, logprobs=True, max_tokens=8)
     token_count = len(reply.completion.first.logprobs)
     return Ability(
@@ -280,7 +270,7 @@ async def _test_logprobs(model: LanguageModel) -> Ability:
     )
 
 
-async def _test_tool_calls(model: LanguageModel, max_tokens: int) -> Ability:
+async def _test_tool_calls(model: llm.LanguageModel, max_tokens: int) -> Ability:
     name, problem_text = "tool calls", "the model called none"
     for choice, explanation in (
         ("auto", "as it sees fit"),
@@ -331,7 +321,7 @@ _MAX_PLAIN_REPLY_TOKENS = 1_000  # tokens of a reply without reasoning; a small 
 _LONG_PROMPT_TOKENS = 6_000  # tokens of a long prompt of `guided`
 
 
-async def _get_server_info(model: LanguageModel, watched: WatchingTransport) -> ServerInfo:
+async def _get_server_info(model: llm.LanguageModel, watched: WatchingTransport) -> ServerInfo:
     """Query a server for facts about itself; empty for providers without such endpoints."""
     if not isinstance(model, OpenAIModel):
         return ServerInfo(context=getattr(model, "context", None))

@@ -135,9 +135,15 @@ def build_config(request: llm.Request, *, choices: int, already: int) -> dict[st
     if request.effort:
         fields["thinking_config"] = {"thinking_level": request.effort, "include_thoughts": True}
     if request.tools:
-        fields["tools"] = [
-            {"function_declarations": [_encode_tool(tool) for tool in request.tools]}
+        declarations = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters_json_schema": dict(tool.parameters),
+            }
+            for tool in request.tools
         ]
+        fields["tools"] = [{"function_declarations": declarations}]
         fields["tool_config"] = {
             "function_calling_config": _build_calling_config(request.tool_choice)
         }
@@ -165,8 +171,7 @@ def parse_response(
         assembly.set_finish(llm.Finish.REFUSED)
     for position, candidate in enumerate(reply.candidates or []):
         number = candidate.index or position
-        parts = (candidate.content and candidate.content.parts) or []
-        for part in parts:
+        for part in (candidate.content and candidate.content.parts) or []:
             if part.text:
                 add = assembly.add_reasoning if part.thought else assembly.add_text
                 yield add(part.text, number)
@@ -212,14 +217,6 @@ def _build_call_part(call: llm.ToolCall, signature: str | None) -> types.Part:
         function_call=types.FunctionCall(id=call.id, name=call.name, args=arguments),
         thought_signature=base64.b64decode(signature) if signature else None,
     )
-
-
-def _encode_tool(tool: llm.ToolSchema) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters_json_schema": dict(tool.parameters),
-    }
 
 
 def _build_calling_config(choice: str) -> dict[str, Any]:

@@ -12,22 +12,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Unpack
 
+from askgraph import llm
 from askgraph.errors import SetupError
-from askgraph.llm import (
-    Completion,
-    Event,
-    LanguageModel,
-    Message,
-    ModelWrapper,
-    Options,
-    Request,
-    estimate_input_tokens,
-)
 
 __all__ = ["LimitedModel"]
 
 
-class LimitedModel(ModelWrapper):
+class LimitedModel(llm.ModelWrapper):
     """Delays requests, in order of arrival, until `inner` may be called.
 
     At most `requests` and `tokens` are used in any `period` seconds, and `at_once` requests run in
@@ -36,7 +27,7 @@ class LimitedModel(ModelWrapper):
 
     def __init__(
         self,
-        inner: LanguageModel,
+        inner: llm.LanguageModel,
         *,
         requests: int | None = None,
         tokens: int | None = None,
@@ -53,10 +44,10 @@ class LimitedModel(ModelWrapper):
         self._gates: _LoopLocks | None = None
 
     async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
+        self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
+    ) -> AsyncGenerator[llm.Event, None]:
         """Wait for a slot, send the messages and stream the reply."""
-        estimate = estimate_input_tokens(Request.from_options(messages, options))
+        estimate = llm.estimate_input_tokens(llm.Request.from_options(messages, options))
         loop = asyncio.get_running_loop()
         if self._gates is None or self._gates.loop is not loop:
             slots = asyncio.Semaphore(self._at_once or 1_000_000)
@@ -68,7 +59,7 @@ class LimitedModel(ModelWrapper):
                 tokens = await self._tokens.acquire(estimate)
             async with aclosing(self._inner.complete(messages, **options)) as stream:
                 async for event in stream:
-                    if isinstance(event, Completion):
+                    if isinstance(event, llm.Completion):
                         tokens.amount = event.usage.total
                     yield event
 

@@ -18,19 +18,8 @@ from openai import APIError, APIStatusError, AsyncOpenAI, Omit
 from askgraph import llm
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupError
 from askgraph.llm import Event, Message, Options, Request
+from askgraph.llm import _streams as streams
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._streams import (
-    DONE_EVENT,
-    UNREADABLE_KEY,
-    Json,
-    ReplyAssembler,
-    build_beam_error,
-    check_beams,
-    parse_arguments,
-    parse_json_events,
-    parse_object,
-    request_all_choices,
-)
 from askgraph.llm.model_habits import (
     REFUSAL_PHRASES,
     StreamCleaner,
@@ -71,7 +60,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                 f"{known_forms}"
             )
         super().__post_init__()
-        self._identity = replace(self._identity, grammar=self.grammar is not None)
+        self.identity = replace(self.identity, grammar=self.grammar is not None)
         self._key_header = find_server_habits(self._address).get("key_header")
         self._no_key = None if self._key.value and not self._key_header else _NO_KEY_HEADERS
         self._lacks = UnsupportedParameters(list_missing_features(self._address, self.model))
@@ -89,8 +78,8 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             return self._limit_time(self._request_choices(request, choices, already))
 
         if request.beams:
-            return check_beams(ask(request.n, 0), request.n, self._identity)
-        return request_all_choices(ask, request.n)
+            return streams.check_beams(ask(request.n, 0), request.n, self.identity)
+        return streams.request_all_choices(ask, request.n)
 
     async def _request_choices(
         self, request: Request, choices: int, already: int
@@ -111,17 +100,19 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                 if rejected is None or not _is_rejection(problem):
                     raise
                 if rejected in _build_beam_fields(request):
-                    raise build_beam_error(
-                        self._identity, f"its server says {str(problem)!r}"
+                    raise streams.build_beam_error(
+                        self.identity, f"its server says {str(problem)!r}"
                     ) from problem
                 self._lacks.add(rejected)
                 if rejected in LENGTH_PARAMETERS and not self._renamed:
                     self._renamed = True
                     self._lacks -= set(LENGTH_PARAMETERS) - {rejected}
 
-    async def _send(self, request_body: Json, request: Request) -> AsyncGenerator[Event, None]:
+    async def _send(
+        self, request_body: streams.Json, request: Request
+    ) -> AsyncGenerator[Event, None]:
         cleaner, clean = StreamCleaner(request.tools), partial(clean_choice, tools=request.tools)
-        assembly = ReplyAssembler(request, model=self.model, clean=clean)
+        assembly = streams.ReplyAssembler(request, model=self.model, clean=clean)
         try:
             async with self.get_library().chat.completions.with_streaming_response.create(
                 **request_body,
@@ -144,19 +135,22 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             yield event
 
     async def _read_reply(
-        self, parts: AsyncGenerator[bytes, None], content_type: str, assembly: ReplyAssembler
+        self,
+        parts: AsyncGenerator[bytes, None],
+        content_type: str,
+        assembly: streams.ReplyAssembler,
     ) -> AsyncGenerator[Event, None]:
         if "json" in content_type:
             content = b"".join([part async for part in parts])
-            reply = parse_object(content, address=self._address)
+            reply = streams.parse_object(content, address=self._address)
             self._raise_reply_error(reply)
             for event in _parse_chunk(reply, assembly, "message"):
                 yield event
             assembly.finish_choices()
         else:
-            async with aclosing(parse_json_events(parts, address=self._address)) as chunks:
+            async with aclosing(streams.parse_json_events(parts, address=self._address)) as chunks:
                 async for chunk in chunks:
-                    if chunk is DONE_EVENT:
+                    if chunk is streams.DONE_EVENT:
                         assembly.finish_choices()
                         break
                     self._raise_reply_error(chunk)
@@ -175,7 +169,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         )
         return dict(self.extra) | _build_beam_fields(request) | grammar_fields
 
-    def _raise_reply_error(self, reply: Json) -> None:
+    def _raise_reply_error(self, reply: streams.Json) -> None:
         """Raise the error that some servers send with status 200."""
         error = reply.get("error")
         if not error:
@@ -281,11 +275,9 @@ def build_body(
 def find_rejected_parameter(
     message: str, sent: Mapping[str, object], lacks: UnsupportedParameters
 ) -> str | None:
-    """Return the parameter that a server does not know, if the request can do without it.
-
-    A rejected `json_schema` is `schema` at first: plain JSON output may still work. If a server
-    returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
-    """
+    """Return the parameter that a server does not know, if the request can do without it."""
+    # A rejected `json_schema` is `schema` at first: plain JSON output may still work. If a server
+    # returns fewer choices at once (llama.cpp: as many as it has slots), they are requested singly.
     lowered = message.lower()
     for feature, phrases in REFUSAL_PHRASES.items():
         if feature not in lacks and any(phrase in lowered for phrase in phrases):
@@ -314,10 +306,8 @@ def _prepare_messages(
 
 
 def _merge_system_messages(messages: tuple[llm.Message, ...]) -> tuple[llm.Message, ...]:
-    """Return the messages with the text of system messages at the start of the first question.
-
-    Messages of the user in succession become one, since the same servers demand turns.
-    """
+    """Return the messages with the text of system messages at the start of the first question."""
+    # Messages of the user in succession become one, since the same servers demand turns.
     texts = [message.text for message in messages if isinstance(message, llm.System)]
     merged: list[llm.Message] = [llm.User("\n\n".join(texts))] if texts else []
     for message in messages:
@@ -328,10 +318,10 @@ def _merge_system_messages(messages: tuple[llm.Message, ...]) -> tuple[llm.Messa
     return tuple(merged)
 
 
-def _encode_call(call: llm.ToolCall) -> Json:
+def _encode_call(call: llm.ToolCall) -> streams.Json:
     """Return a call as JSON with valid arguments, since several servers fail on others."""
-    parsed = parse_arguments(call)
-    arguments = json.dumps(parsed) if UNREADABLE_KEY in parsed else call.arguments
+    parsed = streams.parse_arguments(call)
+    arguments = json.dumps(parsed) if streams.UNREADABLE_KEY in parsed else call.arguments
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
@@ -367,10 +357,8 @@ def _build_response_format(request: llm.Request, lacks: UnsupportedParameters) -
 
 
 def _is_strict(schema: object) -> bool:
-    """Return whether every object in a schema is closed and requires all its properties.
-
-    OpenAI enforces a schema strictly only then, and rejects `strict` otherwise.
-    """
+    """Return whether every object in a schema is closed and requires all its properties."""
+    # OpenAI enforces a schema strictly only then, and rejects `strict` otherwise.
     if isinstance(schema, list):
         return all(_is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):
@@ -393,12 +381,10 @@ _FINISH = {
 _REASONING = ("reasoning_content", "reasoning")
 
 
-def _parse_chunk(chunk: Json, assembly: ReplyAssembler, field: str) -> Iterator[llm.Event]:
-    """Add a chunk, or a complete reply, to the assembly and yield its parts.
-
-    Raises:
-        MalformedReply: the JSON has another structure.
-    """
+def _parse_chunk(
+    chunk: streams.Json, assembly: streams.ReplyAssembler, field: str
+) -> Iterator[llm.Event]:
+    """Add a chunk, or a reply, to the assembly; raise `MalformedReply` for other JSON."""
     assembly.model = _to_string(chunk.get("model")) or assembly.model
     assembly.id = _to_string(chunk.get("id")) or assembly.id
     if isinstance(usage := chunk.get("usage"), dict):
@@ -425,7 +411,7 @@ def _parse_chunk(chunk: Json, assembly: ReplyAssembler, field: str) -> Iterator[
 
 
 def _parse_choice(
-    choice: Json, field: str, assembly: ReplyAssembler, number: int
+    choice: streams.Json, field: str, assembly: streams.ReplyAssembler, number: int
 ) -> Iterator[llm.Event]:
     content = choice.get(field)
     content = content if isinstance(content, dict) else {}
@@ -459,7 +445,7 @@ def _parse_choice(
         assembly.set_finish(_FINISH.get(finish, llm.Finish.OTHER), number)
 
 
-def _parse_logprobs(logprobs: object, assembly: ReplyAssembler, number: int) -> None:
+def _parse_logprobs(logprobs: object, assembly: streams.ReplyAssembler, number: int) -> None:
     match logprobs:
         case {"content": [*tokens]}:
             for token in tokens:

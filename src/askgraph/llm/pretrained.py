@@ -72,8 +72,7 @@ def load_pretrained(
         raise SetupError(f"the folder {model!r} contains no tokenizer: copy its files there too")
     options = {"local_files_only": not download}
     try:
-        adapters = (folder / _ADAPTER_CONFIG_NAME).is_file()
-        if adapters:
+        if (folder / _ADAPTER_CONFIG_NAME).is_file():
             from peft import PeftConfig, PeftModel
 
             base_model = PeftConfig.from_pretrained(model, **options).base_model_name_or_path
@@ -96,11 +95,7 @@ def load_pretrained(
 
 
 def get_torch_dtype(name: str | None) -> Any:
-    """Return a torch type by its name, or "auto" (as saved) without a name.
-
-    Raises:
-        SetupError: torch has no such floating-point type.
-    """
+    """Return a type of torch, "auto" without a name; raise `SetupError` if it is unknown."""
     if name is None:
         return "auto"
     weight_type = getattr(torch, name, None)
@@ -110,11 +105,7 @@ def get_torch_dtype(name: str | None) -> Any:
 
 
 def get_torch_device(name: str | None) -> str:
-    """Return a torch device, by default a GPU if there is one.
-
-    Raises:
-        SetupError: this machine does not have the device.
-    """
+    """Return a torch device, by default a GPU; raise `SetupError` if the machine lacks it."""
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -199,7 +190,6 @@ class ChatTokenizer(Protocol):
         self, conversation: list[dict[str, str]], **options: Any
     ) -> str:  # `tokenize=False` is always passed
         """Return the conversation as a single text."""
-        ...
 
 
 def build_chat_prompt(messages: Sequence[Message], tokenizer: ChatTokenizer) -> str:

@@ -160,8 +160,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
 
 async def _replay_body(exchange: dict[str, Any]) -> AsyncGenerator[bytes, None]:
     """Yield a recorded body event by event, and break off where it did."""
-    body = exchange["body"].encode("utf-8", "surrogateescape")
-    for part in body.split(b"\n\n"):
+    for part in exchange["body"].encode("utf-8", "surrogateescape").split(b"\n\n"):
         await asyncio.sleep(0)
         yield part + b"\n\n"
     if "error" in exchange:

@@ -7,25 +7,16 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Unpack
 
-from askgraph import deadline
-from askgraph.errors import (
-    COOLDOWN_PHRASE,
-    TRANSIENT_ERRORS,
-    MalformedReply,
-    Overloaded,
-    ServiceError,
-    TimedOut,
-    Unreachable,
-)
+from askgraph import deadline, errors
 from askgraph.llm import Event, LanguageModel, Message, ModelWrapper, Options, Restart
 
 __all__ = ["RetriedModel"]
 
-_PAUSING_ERRORS = (Overloaded, TimedOut, Unreachable)
-_MAX_RETRIES_BY_ERROR: dict[type[ServiceError], int] = {
-    MalformedReply: 1,
-    TimedOut: 1,
-    Unreachable: 2,
+_PAUSING_ERRORS = (errors.Overloaded, errors.TimedOut, errors.Unreachable)
+_MAX_RETRIES_BY_ERROR: dict[type[errors.ServiceError], int] = {
+    errors.MalformedReply: 1,
+    errors.TimedOut: 1,
+    errors.Unreachable: 2,
 }
 
 
@@ -51,7 +42,7 @@ class RetriedModel(ModelWrapper):
     ) -> None:
         super().__init__(inner)
         self._pause_seconds = pause
-        self._failed: tuple[float, ServiceError] | None = None
+        self._failed: tuple[float, errors.ServiceError] | None = None
         self._retries = retries
         self._first_wait = first_wait
         self._longest_wait = longest_wait
@@ -62,11 +53,9 @@ class RetriedModel(ModelWrapper):
         """Send the messages, repeatedly if it fails, and stream the reply."""
         remaining = self.pause_seconds
         if self._failed is not None and remaining:
-            raise Unreachable(
-                f"{self._failed[1]}; that was {self._pause_seconds - remaining:.1f} seconds "
-                "ago, and "
-                f"{COOLDOWN_PHRASE}"
-                f" {self._pause_seconds:g} seconds"
+            raise errors.Unreachable(
+                f"{self._failed[1]}; that was {self._pause_seconds - remaining:.1f} seconds ago, "
+                f"and {errors.COOLDOWN_PHRASE} {self._pause_seconds:g} seconds"
             )
         attempt = 0
         while True:
@@ -76,7 +65,7 @@ class RetriedModel(ModelWrapper):
                         yield event
                 self._failed = None
                 return
-            except TRANSIENT_ERRORS as problem:
+            except errors.TRANSIENT_ERRORS as problem:
                 wait = self._compute_wait(problem, attempt)
                 if wait is None:
                     if isinstance(problem, _PAUSING_ERRORS):
@@ -94,7 +83,7 @@ class RetriedModel(ModelWrapper):
             return 0.0
         return max(0.0, self._failed[0] + self._pause_seconds - time.monotonic())
 
-    def _compute_wait(self, problem: ServiceError, attempt: int) -> float | None:
+    def _compute_wait(self, problem: errors.ServiceError, attempt: int) -> float | None:
         """Return the seconds to wait before the next try; None for no further try."""
         tries = (
             max_retries
@@ -104,7 +93,7 @@ class RetriedModel(ModelWrapper):
         if attempt >= min(self._retries, next(tries, self._retries)):
             return None
         wait = self._first_wait * 2.0**attempt * random.uniform(0.5, 1.0)
-        if isinstance(problem, Overloaded) and problem.retry_after is not None:
+        if isinstance(problem, errors.Overloaded) and problem.retry_after is not None:
             wait = problem.retry_after
             if wait > self._longest_wait:
                 return None

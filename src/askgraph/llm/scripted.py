@@ -36,12 +36,7 @@ class ScriptedModel:
         self.requests: list[llm.Request] = []
         self._replies = replies
         self.delay = delay
-        self._identity = llm.Identity("scripted", model)
-
-    @property
-    def identity(self) -> llm.Identity:
-        """The model name that was passed in."""
-        return self._identity
+        self.identity = llm.Identity("scripted", model)
 
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
@@ -81,4 +76,4 @@ class ScriptedModel:
                 choices = (reply,) * request.n
             case _:
                 choices = tuple(reply)
-        return llm.Completion(choices, estimate_usage(request, choices), self._identity.model)
+        return llm.Completion(choices, estimate_usage(request, choices), self.identity.model)

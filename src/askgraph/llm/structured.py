@@ -14,19 +14,8 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
+from askgraph import llm
 from askgraph.errors import SetupError
-from askgraph.llm import (
-    Assistant,
-    Choice,
-    Finish,
-    Identity,
-    LanguageModel,
-    Message,
-    Request,
-    ToolCall,
-    ToolSchema,
-    User,
-)
 
 _FENCED_BLOCK = re.compile(r"```[\w-]*\s*\n(.*?)```", re.DOTALL)
 
@@ -46,7 +35,7 @@ class InvalidReply:
 
 
 def parse_structured(
-    choice: Choice, schema: Mapping[str, object]
+    choice: llm.Choice, schema: Mapping[str, object]
 ) -> StructuredReply | InvalidReply:
     """Parse the object in a reply; words and code fences around it are ignored."""
     try:
@@ -90,12 +79,12 @@ def describe_for_user(feedback: str, *, advise: bool = True) -> str:
     return f"the model's reply {fault}{advice if advise else ''}"
 
 
-def can_use_grammar(model: LanguageModel) -> bool:
+def can_use_grammar(model: llm.LanguageModel) -> bool:
     """Return whether a request to a model may contain a grammar."""
     return model.identity.grammar
 
 
-def reject_grammar(request: Request, identity: Identity) -> None:
+def reject_grammar(request: llm.Request, identity: llm.Identity) -> None:
     """Raise `SetupError` if a request has a grammar that the model does not support."""
     if request.grammar is not None and not identity.grammar:
         raise SetupError(
@@ -263,21 +252,17 @@ SCHEMA_INSTRUCTION = (
 
 
 def request_schema(
-    schema: Mapping[str, object], messages: tuple[Message, ...]
-) -> tuple[Message, ...]:
+    schema: Mapping[str, object], messages: tuple[llm.Message, ...]
+) -> tuple[llm.Message, ...]:
     """Return the messages followed by an instruction with the schema."""
-    return (*messages, User(SCHEMA_INSTRUCTION + json.dumps(schema, ensure_ascii=False)))
+    return (*messages, llm.User(SCHEMA_INSTRUCTION + json.dumps(schema, ensure_ascii=False)))
 
 
 _FENCED_TEXT = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 def parse_lenient_object(text: str) -> dict[str, object]:
-    """Parse an object, also from code fences or Python syntax.
-
-    Raises:
-        ValueError: the text is invalid; the message has the fault and its position.
-    """
+    """Parse an object, also in Python syntax; raise `ValueError` with the fault's position."""
     match = _FENCED_TEXT.match(text)
     stripped = (match[1] if match else text).strip()
     try:
@@ -311,8 +296,8 @@ def _describe_json_error(problem: ValueError, text: str) -> str:
 class ValidCall:
     """A valid call: its tool, and its arguments as values."""
 
-    call: ToolCall
-    tool: ToolSchema
+    call: llm.ToolCall
+    tool: llm.ToolSchema
     arguments: Mapping[str, object]
 
 
@@ -320,11 +305,11 @@ class ValidCall:
 class InvalidCall:
     """An invalid call; the model receives `feedback` in place of a result."""
 
-    call: ToolCall
+    call: llm.ToolCall
     feedback: str
 
 
-def check_call(call: ToolCall, tools: Sequence[ToolSchema]) -> ValidCall | InvalidCall:
+def check_call(call: llm.ToolCall, tools: Sequence[llm.ToolSchema]) -> ValidCall | InvalidCall:
     """Find the tool and parse the arguments of a call.
 
     Accepted are: another spelling of the tool's name (`functions.Search-Entity`), code fences,
@@ -360,7 +345,7 @@ def normalize_tool_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", last_part).lower()
 
 
-def _build_unknown_tool_message(name: str, tools: Sequence[ToolSchema]) -> str:
+def _build_unknown_tool_message(name: str, tools: Sequence[llm.ToolSchema]) -> str:
     names = [tool.name for tool in tools]
     similar_names = difflib.get_close_matches(name, names, n=2)
     hint = f" Did you mean {' or '.join(similar_names)}?" if similar_names else ""
@@ -368,18 +353,18 @@ def _build_unknown_tool_message(name: str, tools: Sequence[ToolSchema]) -> str:
     return f"There is no tool {name[:80]!r}, so nothing was run.{hint} {known_tools}"
 
 
-def find_reply_problem(choice: Choice) -> str | None:
+def find_reply_problem(choice: llm.Choice) -> str | None:
     """Return a message to the model about an unusable reply; None if it is usable.
 
     A cut-off reply may contain calls: those before the last are complete, and `check_call` decides
     about the last one.
     """
-    if choice.finish is Finish.REFUSED:
+    if choice.finish is llm.Finish.REFUSED:
         return (
             "Your last reply was a refusal. The question is about facts in a public or private"
             " graph that the person asking may read. Go on with it, or cancel and say why."
         )
-    if choice.finish is Finish.LENGTH:
+    if choice.finish is llm.Finish.LENGTH:
         return (
             "Your last reply was longer than allowed and is cut off. Say the same in fewer words:"
             " think less aloud, and make one call at a time."
@@ -392,7 +377,7 @@ def find_reply_problem(choice: Choice) -> str | None:
 _MAX_PERIOD_TURNS = 3  # turns of one round
 
 
-def detect_loop(turns: Sequence[Choice | Assistant]) -> str | None:
+def detect_loop(turns: Sequence[llm.Choice | llm.Assistant]) -> str | None:
     """Return a message to a model whose last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
 
     Two turns are equal if they have the same text and the same calls, in any order, with the same
@@ -407,20 +392,19 @@ def detect_loop(turns: Sequence[Choice | Assistant]) -> str | None:
             repeated_text = f"{period} turns are those before them"
             repeated_text = "turn is the one before it" if period == 1 else repeated_text
             return (
-                f"Your last {repeated_text}, once more, and the results will be the same. "
-                "Nothing was run."
-                " Try something else: other words, another tool, or answer or cancel with what you"
-                " know."
+                f"Your last {repeated_text}, once more, and the results will be the same. Nothing "
+                "was run. Try something else: other words, another tool, or answer or cancel with "
+                "what you know."
             )
     return None
 
 
-def _compute_fingerprint(turn: Choice | Assistant) -> tuple[str, tuple[str, ...]]:
+def _compute_fingerprint(turn: llm.Choice | llm.Assistant) -> tuple[str, tuple[str, ...]]:
     words = " ".join(turn.text.casefold().split())
     return words, tuple(sorted(_normalize_call(call) for call in turn.calls))
 
 
-def _normalize_call(call: ToolCall) -> str:
+def _normalize_call(call: llm.ToolCall) -> str:
     try:
         arguments = json.dumps(parse_lenient_object(call.arguments), sort_keys=True)
     except ValueError:

@@ -103,10 +103,8 @@ class GrammarLogitsProcessor:
         return all(matcher.accept_token(token) for token in row)
 
     def _get_matcher(self, row: tuple[int, ...]) -> Any:
-        """Return the matcher after a row's tokens; None for a row outside the grammar.
-
-        A beam search continues such rows if it has no others; their probability is minimal.
-        """
+        """Return the matcher after a row's tokens; None for a row outside the grammar."""
+        # A beam search continues such rows if it has no others; their probability is minimal.
         if not row:
             return xgrammar.GrammarMatcher(self._grammar)
         previous = self._matcher_by_row.get(row[:-1])
@@ -153,11 +151,7 @@ class LoadedModel:
 
 
 def load_model(model: str, *, device: str | None, dtype: str | None, download: bool) -> LoadedModel:
-    """Load a model for generation; see `load_pretrained`, `get_torch_device`, `get_torch_dtype`.
-
-    Raises:
-        SetupError: it is missing or cannot be loaded.
-    """
+    """Load a model for generation; raise `SetupError` if it is missing or cannot be loaded."""
     torch_device_name = get_torch_device(device)
     pretrained = load_pretrained(model, dtype=dtype, download=download)
     moved_model = pretrained.model.to(torch_device_name)
@@ -401,18 +395,13 @@ class TransformersModel:
         download: bool = False,
     ) -> None:
         settings = json.dumps({"dtype": dtype, "files": _fingerprint_files(Path(model))})
-        self._identity = llm.Identity("transformers", model, settings=settings, grammar=True)
+        self.identity = llm.Identity("transformers", model, settings=settings, grammar=True)
         self._load = partial(load_model, model, device=device, dtype=dtype, download=download)
         self._loaded: LoadedModel | None = None
         self._thread: ThreadPoolExecutor | None = None
 
     def __repr__(self) -> str:
-        return f"TransformersModel({self._identity.model!r})"
-
-    @property
-    def identity(self) -> llm.Identity:
-        """The model that answers."""
-        return self._identity
+        return f"TransformersModel({self.identity.model!r})"
 
     @property
     def context(self) -> int | None:
@@ -464,7 +453,7 @@ class TransformersModel:
 
     def _generate(self, request: llm.Request, on_text: TextCallback) -> llm.Completion:
         with self._use_model(request.messages) as (local, prompt):
-            return generate_completion(local, prompt, request, on_text, name=self._identity.model)
+            return generate_completion(local, prompt, request, on_text, name=self.identity.model)
 
     @contextmanager
     def _use_model(self, messages: Sequence[llm.Message]) -> Iterator[tuple[LoadedModel, str]]:
@@ -474,7 +463,7 @@ class TransformersModel:
             yield local, build_chat_prompt(messages, local.tokenizer)
         except (torch.OutOfMemoryError, RuntimeError, IndexError, TemplateError) as problem:
             first = str(problem).strip().partition("\n")[0]
-            raise ErrorReply(f"the model {self._identity.model!r} failed: {first}") from problem
+            raise ErrorReply(f"the model {self.identity.model!r} failed: {first}") from problem
 
 
 def _fingerprint_files(path: Path) -> list[list[object]]:

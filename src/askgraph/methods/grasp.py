@@ -133,11 +133,7 @@ class Grasp(ExplorerSettings):
         return explore(_GraspRun, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
-        """Repeat a run from its trace, without a model or a graph.
-
-        Raises:
-            SetupError: the run would now take other steps.
-        """
+        """Repeat a run from its trace alone; raise `SetupError` if it would take other steps."""
         return replay_exploration(_GraspRun, self, trace)
 
 
@@ -299,7 +295,6 @@ def assess_risk(
 
     Args:
         answer: the answer; None if the model cancelled.
-        proposed: the answer of graph search.
         unseen_iris: IRIs in the query that no tool has shown.
     """
     if answer is None:

@@ -6,7 +6,7 @@ over arrays, off the event loop.
 """
 
 import asyncio
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -439,6 +439,14 @@ def detect_name_filters(
     """
     reading, links = linked.reading, linked.links
     strong_links = [item for item in links if item.score >= _MIN_NAME_SCORE]
+    if (span := _find_stated_name(linked, strong_links)) is not None:
+        operator = Operator("called", span.start, span.stop - 1)
+        operators = tuple(
+            item for item in frame.operators if span.stop <= item.first or item.last < span.start
+        )
+        frame = replace(frame, operators=(*operators, operator))
+        others = tuple(item for item in links if {*span}.isdisjoint(item.positions))
+        return replace(linked, links=others), frame
     explained = {at for item in strong_links for at in item.positions}
     explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}
@@ -464,6 +472,36 @@ def detect_name_filters(
                 )
                 return replace(linked, links=tuple(remaining)), replace(frame, operators=operators)
     return linked, frame
+
+
+def _find_stated_name(linked: LinkedQuestion, strong_links: Sequence[Link]) -> range | None:
+    """Return the words of the name in a question for a thing of that name.
+
+    It asks nothing else: "Is there a planet called Mars?", "Which moon is named Titan?".
+    """
+    reading = linked.reading
+    count = len(reading.tokens)
+    for cls in strong_links:
+        after = cls.positions[-1] + 1
+        start = next((at for at in range(after, count) if not _is_naming(reading, at)), count)
+        stop = next(
+            (at for at in range(start, count) if not reading.tokens[at].is_capitalized), count
+        )
+        if (
+            cls.kind is ItemKind.CLASS
+            and all(map(reading.is_stop, range(cls.positions[0])))
+            and any(
+                reading.tokens[at].stem in reading.word_list.naming for at in range(after, start)
+            )
+            and start < stop
+            and all(map(reading.is_stop, range(stop, count)))
+        ):
+            return range(start, stop)
+    return None
+
+
+def _is_naming(reading: TokenizedQuestion, at: int) -> bool:
+    return reading.is_stop(at) or reading.tokens[at].stem in reading.word_list.naming
 
 
 def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:

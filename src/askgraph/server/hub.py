@@ -175,7 +175,6 @@ class Hub:
         ready: whether the server accepts requests.
         starters: generated starter questions, by graph name, snapshot and language.
         answerer: runs questions, in this process or in worker processes.
-        process: the id of this server process.
     """
 
     settings: ServeSettings

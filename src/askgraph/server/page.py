@@ -88,10 +88,8 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
 
 
 def build_missing_page(request: Request, static: Path = STATIC) -> Response | None:
-    """Return the page with status 404 for a browser at an unknown address; None for programs.
-
-    Addresses of APIs and files belong to programs.
-    """
+    """Return the page with status 404 for a browser at an unknown address; None for programs."""
+    # Addresses of APIs and files belong to programs.
     first_segment = request.url.path.split("/")[1]
     is_browser = "text/html" in request.headers.get("accept", "")
     if (

@@ -149,7 +149,6 @@ def describe_faults(
     """Describe all faults of a request or value in one line.
 
     Args:
-        fields: the names of the known fields.
         noun: what the message calls a field.
     """
     faults_by_path: dict[str, list[ErrorDetails]] = {}

@@ -256,11 +256,9 @@ def build_host_check(settings: ServeSettings) -> RequestCheck:
 
 
 def build_origin_check(settings: ServeSettings) -> RequestCheck:
-    """Return a check that refuses (403) cross-site requests from a browser.
-
-    These are all unsafe requests, and safe ones that do not follow a link: CORS would hide their
-    responses from the page, so they would be useless work.
-    """
+    """Return a check that refuses (403) cross-site requests from a browser."""
+    # These are all unsafe requests, and safe ones that do not follow a link: CORS would hide their
+    # responses from the page, so they would be useless work.
     allowed = {origin.lower().rstrip("/") for origin in settings.cors_origins}
 
     def is_allowed(scope: Scope) -> bool:

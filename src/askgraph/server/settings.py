@@ -100,8 +100,7 @@ class ServeSettings(BaseSettings):
             environment: Mapping[str, Any] = EnvSettingsSource(cls, env_prefix=_ENV_PREFIX)()
         except SettingsError as error:
             # A setting that is a list or a table, and is not.
-            fields = cls.model_fields
-            name = next((value for value in fields if f'"{value}"' in str(error)), "…")
+            name = next((value for value in cls.model_fields if f'"{value}"' in str(error)), "…")
             raise SetupError(
                 f"the variable {_ENV_PREFIX}{name.upper()} must contain JSON: a list such "
                 'as ["ask"], or a table such as {"https://example.org/": "products"}'

@@ -24,16 +24,9 @@ from starlette.types import Scope
 
 from askgraph.errors import AskgraphError, ForbiddenQuery, QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.server import problems
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep, Querier
-from askgraph.server.problems import (
-    NotFound,
-    Problem,
-    RunFailed,
-    TooLarge,
-    to_problem,
-    to_problem_response,
-)
 from askgraph.server.runs import MAX_QUESTION_CHARACTERS, AskBody
 from askgraph.server.runs.replies import cancel_on_disconnect
 from askgraph.sparql.judge import MAX_QUERY_CHARACTERS
@@ -108,8 +101,7 @@ async def parse_request(request: Request) -> ProtocolRequest:
             return _to_protocol_request({"update": [""]})
         case _:
             raise UnsupportedMediaType(
-                f"post a query as {_FORM_TYPE} with the field 'query', or as "
-                f"{_QUERY_TYPE}, not as "
+                f"post a query as {_FORM_TYPE} with the field 'query', or as {_QUERY_TYPE}, not as "
                 f"{media_type.strip() or 'a body without a Content-Type'!r}"
             )
 
@@ -158,7 +150,7 @@ async def _read_body(request: Request) -> str:
     async for chunk in request.stream():
         body += chunk
         if len(body) > _MAX_BODY_BYTES:
-            raise TooLarge(f"the query is larger than {_MAX_BODY_BYTES:,} bytes")
+            raise problems.TooLarge(f"the query is larger than {_MAX_BODY_BYTES:,} bytes")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -342,14 +334,14 @@ def _select_format(
 
 def _to_error_response(error: AskgraphError, request: Request) -> Response:
     """Return an error as plain text, or as problem JSON if the client does not accept text."""
-    problem = to_problem(error)
+    problem = problems.to_problem(error)
     if isinstance(error, _NotAcceptable):
         problem = problem.model_copy(update={"status": 406})
     elif isinstance(error, UnsupportedMediaType):
         problem = problem.model_copy(update={"status": 415})
     error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
     if error_format is not None and error_format.name == "problem":
-        return to_problem_response(problem)
+        return problems.to_problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
@@ -438,12 +430,11 @@ async def answer_text2sparql(
     the graph with its name or with the last part of its IRI. For a refusal or clarification the
     query is the best attempt, if there is one.
     """
-    graphs = hub.graphs.list_names(caller)
-    graph = find_graph(dataset, graphs, hub.settings.datasets)
+    graph = find_graph(dataset, hub.graphs.list_names(caller), hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
     view = await cancel_on_disconnect(request, hub.runs.wait_for_outcome(run))
     if view.answer is None:
-        raise RunFailed(view.problem or Problem.for_stop())
+        raise problems.RunFailed(view.problem or problems.Problem.for_stop())
     return Text2SparqlReply(
         dataset=dataset,
         question=question,
@@ -471,7 +462,7 @@ def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str])
         if candidate is not None and candidate in graphs:
             return candidate
     known_graphs = ", ".join(graphs) or "none"
-    raise NotFound(
+    raise problems.NotFound(
         f"there is no dataset {dataset!r}: use the name of a graph ({known_graphs}), or "
         "map this IRI to a graph in the table [serve.datasets] of askgraph.toml"
     )

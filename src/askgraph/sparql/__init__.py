@@ -105,10 +105,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Nested:
-    """A group after OPTIONAL, MINUS, GRAPH or SERVICE, or without any keyword.
-
-    `silent` marks a SERVICE that may fail.
-    """
+    """A group after OPTIONAL, MINUS, GRAPH, SERVICE or nothing; a `silent` SERVICE may fail."""
 
     word: str
     group: Group
@@ -210,10 +207,7 @@ def walk(
 ) -> Iterator[object]:
     """Yield a part of a tree and all nodes and terms within it, each node before its parts.
 
-    Time is linear at any depth.
-
-    Args:
-        into: returns the parts of a node to visit.
+    Time is linear at any depth. `into` returns the parts of a node to visit.
     """
     stack = [part]
     while stack:
@@ -325,11 +319,7 @@ def get_children_outside_groups(node: object) -> tuple[object, ...]:
 
 
 def rename_iris(tree: Query, names: Mapping[str, str]) -> Query:
-    """Return a query with some of its IRIs replaced.
-
-    Args:
-        names: new IRI by old IRI.
-    """
+    """Return a query with some of its IRIs replaced, by `names` from old to new."""
 
     def change(node: object) -> object:
         return NamedNode(names.get(node.value, node.value)) if isinstance(node, NamedNode) else node

@@ -82,7 +82,6 @@ def _build_day_number(date: Expression) -> Call:
 
 
 def _build_quotient(value: Expression, divisor: int) -> Call:
-    """Return the whole part of a quotient."""
     return _build_call("FLOOR", _build_call("/", value, Literal(divisor)))
 
 

@@ -17,15 +17,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import clamp_timeout, describe_expiry
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, TimedOut
-from askgraph.sparql import Nested, QueryText, walk
-from askgraph.sparql.lexer import (
-    Token,
-    declare_prefixes,
-    locate,
-    raise_syntax_error,
-    tokenize,
-    unescape_codepoints,
-)
+from askgraph.sparql import Nested, QueryText, lexer, walk
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.serializer import SerializedQuery
 
@@ -95,12 +87,12 @@ def check_query(
         allowed_services,
     )
     try:
-        tree = parse_query(unescape_codepoints(query), prefixes or {}).tree
+        tree = parse_query(lexer.unescape_codepoints(query), prefixes or {}).tree
     except QuerySyntaxError:
         _check_no_update(text)
         raise
     services = tuple(_find_services(tree)) if "service" in text.lower() else ()
-    _check_unambiguous(text, tokenize(text).tokens, len(services))
+    _check_unambiguous(text, lexer.tokenize(text).tokens, len(services))
     _check_services(services, allowed_services)
     return CheckedQuery(text, _FORMS[tree.form], services, query)
 
@@ -126,8 +118,8 @@ def admit_query(
     ):
         return CheckedQuery(query, _FORMS[query.tree.form], original_text=query)
     text = _prepare_text(query, prefixes)
-    tokens = tokenize(text).tokens
-    form = _FORMS.get(tokenize(text).first_keyword)
+    tokens = lexer.tokenize(text).tokens
+    form = _FORMS.get(lexer.tokenize(text).first_keyword)
     if form is None or _is_suspicious(text, tokens):
         return check_query(
             query,
@@ -140,27 +132,28 @@ def admit_query(
 
 def can_call_service(query: str) -> bool:
     """Return whether a text may have a SERVICE clause, including one written with escapes."""
-    text = unescape_codepoints(query) if "\\" in query else query
+    text = lexer.unescape_codepoints(query) if "\\" in query else query
     return "service" in text.lower()
 
 
 def _prepare_text(query: str, prefixes: Mapping[str, str] | None) -> str:
-    """Return the text to send: without escapes, and with its prefixes declared."""
     if len(query) > MAX_QUERY_CHARACTERS:
         raise QueryError(
             f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,} are allowed"
         )
-    text = unescape_codepoints(query)
+    text = lexer.unescape_codepoints(query)
     check_size(text)
     check_prefixes(text, prefixes or {})
-    return declare_prefixes(text, prefixes or {})
+    return lexer.declare_prefixes(text, prefixes or {})
 
 
 def check_prefixes(text: str, known_prefixes: Collection[str]) -> None:
     """Raise `QuerySyntaxError` for a prefix that is neither declared in a text nor known."""
-    for prefix, token in tokenize(text).undeclared_prefixes.items():
+    for prefix, token in lexer.tokenize(text).undeclared_prefixes.items():
         if prefix not in known_prefixes:
-            raise_syntax_error(text, token.start, f"the prefix {prefix + ':'!r} is not declared")
+            lexer.raise_syntax_error(
+                text, token.start, f"the prefix {prefix + ':'!r} is not declared"
+            )
 
 
 def check_size(text: str) -> None:
@@ -171,7 +164,7 @@ def check_size(text: str) -> None:
     depth, token_count = 0, 0
     data_depth: int | None = None  # the depth inside which only values occur
     previous_keyword = None
-    for token in tokenize(text).tokens:
+    for token in lexer.tokenize(text).tokens:
         is_opening, is_closing = token.text in _OPENING_BRACKETS, token.text in ")]}"
         if data_depth is None and is_opening and previous_keyword in ("VALUES", "IN"):
             data_depth = depth
@@ -193,12 +186,12 @@ _OPENING_BRACKETS = frozenset("([{")
 _DATA_MARKS = frozenset(["(", ")", ",", ".", "^^"])
 
 
-def _raise_at(text: str, token: Token, reason: str) -> NoReturn:
-    line, column = locate(text, token.start)
+def _raise_at(text: str, token: lexer.Token, reason: str) -> NoReturn:
+    line, column = lexer.locate(text, token.start)
     raise QueryError(f"line {line}, column {column}: {reason}")
 
 
-def _is_suspicious(text: str, tokens: Sequence[Token]) -> bool:
+def _is_suspicious(text: str, tokens: Sequence[lexer.Token]) -> bool:
     """Return whether any grammar could read an update or a SERVICE into the text.
 
     Some parsers see a SERVICE in `trueSERVICE<http://…>` and in `SERVICE:x`.
@@ -218,7 +211,7 @@ def _is_suspicious(text: str, tokens: Sequence[Token]) -> bool:
     return _is_ambiguous(tokens)
 
 
-def _is_ambiguous(tokens: Sequence[Token]) -> bool:
+def _is_ambiguous(tokens: Sequence[lexer.Token]) -> bool:
     """Return whether some `<…>` may also be read as a comparison that ends within it.
 
     In `?a<b:x)SERVICE#>` one parser sees an IRI and another one a SERVICE. An IRI with `://` has
@@ -238,7 +231,7 @@ _ABSOLUTE_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE_OR_ABSOLUTE_IRI = re.compile(r"\?|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def _check_unambiguous(text: str, tokens: Sequence[Token], service_count: int) -> None:
+def _check_unambiguous(text: str, tokens: Sequence[lexer.Token], service_count: int) -> None:
     # The words SERVICE, including those that look like a language tag.
     if len(
         [token for token in tokens if token.text.upper() in ("SERVICE", "@SERVICE")]
@@ -269,8 +262,8 @@ def find_service_names(text: str) -> list[str]:
 
     A word SERVICE before anything but a variable or an IRI is ignored.
     """
-    tokens = [token for token in tokenize(text).tokens if token.text.upper() != "SILENT"]
-    prefixes, names = tokenize(text).declared_prefixes, list[str]()
+    tokens = [token for token in lexer.tokenize(text).tokens if token.text.upper() != "SILENT"]
+    prefixes, names = lexer.tokenize(text).declared_prefixes, list[str]()
     for word, target in pairwise(tokens):
         if word.text.upper() != "SERVICE":
             continue
@@ -316,7 +309,7 @@ def _reject_service(
 
 
 def _check_no_update(text: str) -> None:
-    words = [token for token in tokenize(text).tokens if token.kind not in ("iri", "pname")]
+    words = [token for token in lexer.tokenize(text).tokens if token.kind not in ("iri", "pname")]
     words = [token for token in words if token.text.upper() not in ("PREFIX", "BASE")][:2]
     first_word = words[0].text.upper() if words and words[0].kind == "word" else ""
     if first_word not in _UPDATE_KEYWORDS:
@@ -330,11 +323,7 @@ def _check_no_update(text: str) -> None:
 
 
 def list_datasets(text: str) -> tuple[str, ...]:
-    """Return the IRIs in FROM and FROM NAMED.
-
-    Raises:
-        QuerySyntaxError: the query cannot be parsed, or has a FROM in a sub-select.
-    """
+    """Return the IRIs in FROM (NAMED); raise `QuerySyntaxError` if broken or in a sub-select."""
     if isinstance(text, SerializedQuery):
         return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM_PATTERN.search(text):
@@ -351,7 +340,7 @@ def get_limit(text: str) -> int | None:
     if isinstance(text, SerializedQuery):
         return text.tree.limit
     depth, limit = 0, None
-    for token, following in pairwise(tokenize(text).tokens):
+    for token, following in pairwise(lexer.tokenize(text).tokens):
         depth += (token.text == "{") - (token.text == "}")
         if depth == 0 and token.kind == "word" and token.text.upper() == "LIMIT":
             limit = int(following.text) if following.text.isdecimal() else None
@@ -362,7 +351,7 @@ def get_star_variables(text: str) -> tuple[str, ...] | None:
     """Return the variables of a `SELECT *` in written order; None for any other query."""
     if "*" not in text or (isinstance(text, SerializedQuery) and text.tree.columns):
         return None
-    tokens = tokenize(text).tokens
+    tokens = lexer.tokenize(text).tokens
     words = (token.text.upper() for token in tokens)
     while (word := next(words, "")) not in _FORMS:
         if not word:
@@ -375,11 +364,7 @@ def get_star_variables(text: str) -> tuple[str, ...] | None:
 
 
 def limit_to_deadline(seconds: float) -> float:
-    """Return the seconds that a request may take, bounded by the time left for the question.
-
-    Raises:
-        TimedOut: no time is left; nothing is sent then.
-    """
+    """Return the seconds for a request before the deadline; raise `TimedOut` if none are left."""
     remaining = clamp_timeout(seconds)
     if not remaining:
         raise TimedOut(describe_expiry() or "the request has no time left")
@@ -396,11 +381,7 @@ class EndpointRequest:
     limit: int | None = None
 
     def check(self, prefixes: Mapping[str, str], services: Collection[str] = ()) -> CheckedQuery:
-        """Return the query ready to run.
-
-        Raises:
-            QueryError: the query has another form.
-        """
+        """Return the query ready to run; raise `QueryError` if it has another form."""
         checked_query = admit_query(self.query, allowed_services=services, prefixes=prefixes)
         if checked_query.form != self.form:
             raise QueryError(f"expected {self.form}, but the query is {checked_query.form}")
@@ -419,5 +400,5 @@ def get_query_form(query: str) -> str:
     """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty for any other text."""
     if isinstance(query, QueryText):
         return query.tree.form
-    word = tokenize(query).first_keyword
+    word = lexer.tokenize(query).first_keyword
     return word if word in _FORMS else ""

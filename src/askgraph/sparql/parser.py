@@ -17,33 +17,9 @@ from urllib.parse import quote, urljoin
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import (
-    AGGREGATE_NAMES,
-    Bind,
-    Call,
-    Element,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    Span,
-    Term,
-    Union,
-    Values,
-    find_calls,
-)
-from askgraph.sparql.lexer import (
-    Token,
-    get_number_datatype,
-    raise_syntax_error,
-    tokenize,
-    unquote_string,
-)
+from askgraph.sparql import lexer
 from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES
 from askgraph.sparql.vocabulary import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, XSD_BOOLEAN
 
@@ -88,15 +64,14 @@ class ParsedSparql:
     """A query's tree as it is written, with VALUES after it in `values`.
 
     Attributes:
-        labels: the labels of its blank nodes, by the names of their variables.
         terms: its IRIs and literals in written order, without declarations, datatypes, separators,
             names with an unknown prefix, and the numbers of LIMIT and OFFSET.
         flaw: offset and description of the first IRI or language tag that cannot be expanded, such
             as a relative IRI without BASE.
     """
 
-    tree: Query
-    labels: Mapping[str, str]
+    tree: ast.Query
+    labels: Mapping[str, str]  # of blank nodes, by the names of their variables
     terms: tuple[TermOccurrence, ...]
     flaw: tuple[int, str] | None = None
 
@@ -114,7 +89,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] | None = None) -> ParsedS
     return _parse_cached(str(text), _select_prefixes(text, prefixes))
 
 
-def parse_tree(query: str, prefixes: Mapping[str, str] | None = None) -> Query:
+def parse_tree(query: str, prefixes: Mapping[str, str] | None = None) -> ast.Query:
     """Return the tree of a query, with VALUES after it joined to the rest.
 
     Otherwise as `parse_query`; also raises `QuerySyntaxError` for an IRI that cannot be expanded.
@@ -127,7 +102,7 @@ def _select_prefixes(text: str, prefixes: Mapping[str, str] | None) -> tuple[tup
     namespaces = WELL_KNOWN_PREFIXES if prefixes is None else prefixes
     return tuple(
         (name, namespaces[name])
-        for name in tokenize(text).undeclared_prefixes
+        for name in lexer.tokenize(text).undeclared_prefixes
         if name in namespaces
     )
 
@@ -141,18 +116,18 @@ def _parse_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> ParsedSpa
 
 
 @lru_cache(maxsize=1024)
-def _parse_tree_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> Query:
+def _parse_tree_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> ast.Query:
     parsed = _parse_cached(text, prefixes)
     if parsed.flaw is not None:
-        raise_syntax_error(text, *parsed.flaw)
-    query: Query = parsed.tree
+        lexer.raise_syntax_error(text, *parsed.flaw)
+    query: ast.Query = parsed.tree
     rows = query.values
     if rows is None:
         return query
     query = replace(query, values=None)
     where = query.where
     if query.is_aggregate or query.having:
-        if any(call.is_aggregate for call in find_calls(query.order)):
+        if any(call.is_aggregate for call in ast.find_calls(query.order)):
             raise QuerySyntaxError(
                 "VALUES after a query that groups and orders by an aggregate is not supported: "
                 "move it into WHERE"
@@ -160,12 +135,12 @@ def _parse_tree_cached(text: str, prefixes: tuple[tuple[str, str], ...]) -> Quer
         subquery = replace(query, order=(), limit=None, offset=None, distinct=False, datasets=())
         names = tuple((name, None) for name, _ in query.columns)
         wrapper = replace(query, columns=names, group_by=(), having=())
-        return replace(wrapper, where=Group((subquery, rows)))
+        return replace(wrapper, where=ast.Group((subquery, rows)))
     if any(
-        isinstance(element, Filter) for element in where.elements
+        isinstance(element, ast.Filter) for element in where.elements
     ):  # a filter does not see these rows
-        return replace(query, where=Group((Nested("", where), rows)))
-    return replace(query, where=Group((*where.elements, rows)))
+        return replace(query, where=ast.Group((ast.Nested("", where), rows)))
+    return replace(query, where=ast.Group((*where.elements, rows)))
 
 
 @dataclass
@@ -181,22 +156,22 @@ class _QueryParser:
     is_template: bool = False  # triples without paths come
     terms: list[TermOccurrence] = field(default_factory=list)
     # Patterns inside nodes, `[ … ]` and `( … )`.
-    nested_patterns: list[Pattern] = field(default_factory=list)
+    nested_patterns: list[ast.Pattern] = field(default_factory=list)
     blank_variables: dict[str, Variable] = field(default_factory=dict)  # variables for blank nodes
 
     def __post_init__(self) -> None:
         """Split the text into tokens, with an extra one for its end."""
-        tokens = tokenize(self.text).tokens
-        self.tokens = (*tokens, Token("end", "", len(self.text.rstrip())))
+        tokens = lexer.tokenize(self.text).tokens
+        self.tokens = (*tokens, lexer.Token("end", "", len(self.text.rstrip())))
         self.words = [
             token.text.upper() if token.kind in ("word", "mark") else "" for token in self.tokens
         ]
-        self.used_names = set(tokenize(self.text).variable_names)
+        self.used_names = set(lexer.tokenize(self.text).variable_names)
 
     # Tokens
 
     @property
-    def token(self) -> Token:
+    def token(self) -> lexer.Token:
         """The next token."""
         return self.tokens[self.index]
 
@@ -238,7 +213,7 @@ class _QueryParser:
     def fail(self, expected: str = "") -> NoReturn:
         """Raise an error for the next token, naming the expected one."""
         offset, message = _find_fault(self.text, self.tokens, self.index, expected)
-        raise_syntax_error(self.text, offset, message)
+        lexer.raise_syntax_error(self.text, offset, message)
 
     # Queries
 
@@ -261,15 +236,15 @@ class _QueryParser:
             case "DESCRIBE":
                 query = self.parse_describe(start)
             case _:
-                query = self.parse_remainder(Query("ASK", Group()), start)
+                query = self.parse_remainder(ast.Query("ASK", ast.Group()), start)
         if self.token.kind != "end":
             self.fail("the end of the query")
         labels = {variable.value: label for label, variable in self.blank_variables.items()}
         return ParsedSparql(query, labels, tuple(self.terms), self.flaw)
 
-    def parse_select(self, start: int) -> Query:
+    def parse_select(self, start: int) -> ast.Query:
         modifier = self.take("DISTINCT", "REDUCED") if self.is_next("DISTINCT", "REDUCED") else ""
-        columns: list[tuple[Variable, Expression | None]] = []
+        columns: list[tuple[Variable, ast.Expression | None]] = []
         if not self.skip("*"):
             while not columns or self.is_next("(") or self.token.kind == "variable":
                 if self.skip("("):
@@ -278,25 +253,25 @@ class _QueryParser:
                 else:
                     columns.append((self.parse_variable("a variable, '*' or '(… AS ?name)'"), None))
         distinct, reduced = modifier == "DISTINCT", modifier == "REDUCED"
-        query = Query("SELECT", Group(), tuple(columns), distinct, reduced=reduced)
+        query = ast.Query("SELECT", ast.Group(), tuple(columns), distinct, reduced=reduced)
         return self.parse_remainder(query, start)
 
-    def parse_construct(self, start: int) -> Query:
-        query = Query("CONSTRUCT", Group())
+    def parse_construct(self, start: int) -> ast.Query:
+        query = ast.Query("CONSTRUCT", ast.Group())
         if self.is_next("{"):
             query = replace(query, template=self.parse_template())
             return self.parse_remainder(query, start)
-        query = self.parse_remainder(query, start, where=lambda: Group(self.parse_template()))
+        query = self.parse_remainder(query, start, where=lambda: ast.Group(self.parse_template()))
         template = tuple(
-            element for element in query.where.elements if isinstance(element, Pattern)
+            element for element in query.where.elements if isinstance(element, ast.Pattern)
         )
         return replace(query, template=template)
 
-    def parse_template(self) -> tuple[Pattern, ...]:
+    def parse_template(self) -> tuple[ast.Pattern, ...]:
         """Parse triples without paths between braces."""
         self.take("{")
         self.is_template = True
-        patterns: list[Pattern] = []
+        patterns: list[ast.Pattern] = []
         while not self.is_next("}"):
             patterns += self.parse_statement()
             if not self.skip("."):
@@ -305,22 +280,22 @@ class _QueryParser:
         self.is_template = False
         return tuple(patterns)
 
-    def parse_describe(self, start: int) -> Query:
-        resources: list[Term] = []
+    def parse_describe(self, start: int) -> ast.Query:
+        resources: list[ast.Term] = []
         if not self.skip("*"):
             while not resources or self.token.kind in ("variable", "iri", "pname"):
                 resources.append(self.parse_variable_or_iri())
-        query = Query("DESCRIBE", Group(), resources=tuple(resources))
+        query = ast.Query("DESCRIBE", ast.Group(), resources=tuple(resources))
         return self.parse_remainder(query, start, needs_where=False)
 
     def parse_remainder(
         self,
-        query: Query,
+        query: ast.Query,
         start: int,
         *,
-        where: Callable[[], Group] | None = None,
+        where: Callable[[], ast.Group] | None = None,
         needs_where: bool = True,
-    ) -> Query:
+    ) -> ast.Query:
         """Parse the datasets, the WHERE group and the modifiers."""
         datasets: list[str] = []
         dataset_start = self.start
@@ -328,16 +303,16 @@ class _QueryParser:
             words = "FROM NAMED " if self.skip("NAMED") else "FROM "
             datasets.append(words + str(self.parse_iri()))
         dataset_span = (dataset_start, self.end) if datasets else None
-        group = Group()
+        group = ast.Group()
         if self.skip("WHERE") or needs_where or self.is_next("{"):
             group_start = self.start
             group = replace((where or self.parse_group)(), span=(group_start, self.end))
-        group_by: tuple[tuple[Expression, Variable | None], ...] = ()
+        group_by: tuple[tuple[ast.Expression, Variable | None], ...] = ()
         if self.skip("GROUP"):
             self.take("BY")
             group_by = self.parse_list(self.parse_group_key, "(")
         having = self.parse_list(self.parse_constraint, "(") if self.skip("HAVING") else ()
-        order: tuple[tuple[Expression, bool], ...] = ()
+        order: tuple[tuple[ast.Expression, bool], ...] = ()
         if self.skip("ORDER"):
             self.take("BY")
             order = self.parse_list(self.parse_order_key, "(", "ASC", "DESC")
@@ -370,13 +345,13 @@ class _QueryParser:
             self.is_next(*opening)
             or self.token.kind in ("variable", "iri", "pname")
             or self.words[self.index] in FUNCTION_ARITIES
-            or self.words[self.index] in AGGREGATE_NAMES
+            or self.words[self.index] in ast.AGGREGATE_NAMES
             or self.is_next("NOT", "EXISTS")
         ):
             items.append(part())
         return tuple(items)
 
-    def parse_group_key(self) -> tuple[Expression, Variable | None]:
+    def parse_group_key(self) -> tuple[ast.Expression, Variable | None]:
         if self.token.kind == "variable" or not self.is_next("("):
             return self.parse_variable_or_constraint(), None
         self.index += 1
@@ -385,7 +360,7 @@ class _QueryParser:
         self.take(")")
         return value, name
 
-    def parse_order_key(self) -> tuple[Expression, bool]:
+    def parse_order_key(self) -> tuple[ast.Expression, bool]:
         if self.is_next("ASC", "DESC"):
             is_descending = self.take("ASC", "DESC") == "DESC"
             if not self.is_next("("):
@@ -393,36 +368,36 @@ class _QueryParser:
             return self.parse_primary(), is_descending
         return self.parse_variable_or_constraint(), False
 
-    def parse_variable_or_constraint(self) -> Expression:
+    def parse_variable_or_constraint(self) -> ast.Expression:
         return self.parse_variable() if self.token.kind == "variable" else self.parse_constraint()
 
-    def parse_constraint(self) -> Expression:
+    def parse_constraint(self) -> ast.Expression:
         """Parse an expression in parentheses, or a call."""
         start = self.index
         expression = self.parse_primary()
-        if self.words[start] != "(" and not isinstance(expression, Call):
+        if self.words[start] != "(" and not isinstance(expression, ast.Call):
             self.index = start
             self.fail("'(' or a function")
         return expression
 
     # Groups
 
-    def parse_group(self) -> Group:
+    def parse_group(self) -> ast.Group:
         start = self.start
         self.take("{")
-        elements: list[Element] = []
+        elements: list[ast.Element] = []
         inner_start = self.start
         if self.skip("SELECT"):
             query = self.parse_select(inner_start)
             if dataset_span := query.dataset_span:
-                raise_syntax_error(
+                lexer.raise_syntax_error(
                     self.text,
                     dataset_span[0],
                     "FROM is not allowed here: move it out of the subquery",
                 )
             self.take("}")
             span = (start, self.end)
-            return Group((replace(query, span=span),), span=span)
+            return ast.Group((replace(query, span=span),), span=span)
         while not self.is_next("}"):
             if self.is_next(*_ELEMENT_KEYWORDS):
                 elements.append(self.parse_element())
@@ -432,9 +407,9 @@ class _QueryParser:
             if not self.skip(".") and not self.is_next("}", *_ELEMENT_KEYWORDS):
                 self.fail("'.', ';', ',' or '}'")
         self.take("}")
-        return Group(tuple(elements), span=(start, self.end))
+        return ast.Group(tuple(elements), span=(start, self.end))
 
-    def parse_element(self) -> Element:
+    def parse_element(self) -> ast.Element:
         """Parse an element of a group other than triples."""
         start = self.start
         match self.words[self.index]:
@@ -442,11 +417,11 @@ class _QueryParser:
                 return self.parse_groups()
             case "FILTER":
                 self.index += 1
-                return Filter(self.parse_constraint(), (start, self.end))
+                return ast.Filter(self.parse_constraint(), (start, self.end))
             case "BIND":
                 self.index += 1
                 self.take("(")
-                return Bind(*self.parse_named_expression(), span=(start, self.end))
+                return ast.Bind(*self.parse_named_expression(), span=(start, self.end))
             case "VALUES":
                 return self.parse_values()
             case word:
@@ -454,23 +429,23 @@ class _QueryParser:
                 silent = word == "SERVICE" and self.skip("SILENT")
                 name = self.parse_variable_or_iri() if word in ("GRAPH", "SERVICE") else None
                 group = self.parse_group()
-                return Nested(word, group, name, silent, span=(start, self.end))
+                return ast.Nested(word, group, name, silent, span=(start, self.end))
 
-    def parse_groups(self) -> Element:
+    def parse_groups(self) -> ast.Element:
         """Parse a group, or several joined by UNION; a lone sub-select is returned itself."""
         start = self.start
         groups = [self.parse_group()]
         while self.skip("UNION"):
             groups.append(self.parse_group())
         if len(groups) > 1:
-            return Union(tuple(groups), span=(start, self.end))
+            return ast.Union(tuple(groups), span=(start, self.end))
         match groups[0].elements:
-            case (Query() as select,) if select.span == groups[0].span:
+            case (ast.Query() as select,) if select.span == groups[0].span:
                 return select
             case _:
-                return Nested("", groups[0], span=(start, self.end))
+                return ast.Nested("", groups[0], span=(start, self.end))
 
-    def parse_values(self) -> Values:
+    def parse_values(self) -> ast.Values:
         start = self.start
         self.take("VALUES")
         is_tuple = self.skip("(")
@@ -478,22 +453,22 @@ class _QueryParser:
         while is_tuple and not self.skip(")"):
             variables.append(self.parse_variable())
         self.take("{")
-        rows: list[tuple[Term | None, ...]] = []
+        rows: list[tuple[ast.Term | None, ...]] = []
         while not self.skip("}"):
             if not is_tuple:
                 rows.append((self.parse_cell(),))
                 continue
-            row_start, row = self.start, list[Term | None]()
+            row_start, row = self.start, list[ast.Term | None]()
             self.take("(")
             while not self.skip(")"):
                 row.append(self.parse_cell())
             if len(row) != len(variables):
                 counts = f"{len(row)} values for {len(variables)} variables"
-                raise_syntax_error(self.text, row_start, f"a row of VALUES has {counts}")
+                lexer.raise_syntax_error(self.text, row_start, f"a row of VALUES has {counts}")
             rows.append(tuple(row))
-        return Values(tuple(variables), tuple(rows), span=(start, self.end))
+        return ast.Values(tuple(variables), tuple(rows), span=(start, self.end))
 
-    def parse_cell(self) -> Term | None:
+    def parse_cell(self) -> ast.Term | None:
         if self.skip("UNDEF"):
             return None
         term = self.parse_term("an IRI, a value or UNDEF") if self.token.kind != "blank" else None
@@ -504,7 +479,7 @@ class _QueryParser:
 
     # Triples
 
-    def parse_statement(self) -> list[Pattern]:
+    def parse_statement(self) -> list[ast.Pattern]:
         """Parse a subject with its predicates and objects."""
         self.nested_patterns = []
         first_index = self.index
@@ -519,15 +494,15 @@ class _QueryParser:
         patterns, self.nested_patterns = self.nested_patterns, []
         span = (start, self.end)
         return [
-            Pattern(pattern.subject, pattern.predicate, pattern.object, pattern.spans, span)
+            ast.Pattern(pattern.subject, pattern.predicate, pattern.object, pattern.spans, span)
             for pattern in patterns
         ]
 
-    def parse_pairs(self, subject: Term, subject_span: Span) -> None:
+    def parse_pairs(self, subject: ast.Term, subject_span: ast.Span) -> None:
         """Parse predicates and objects after a subject with the given position."""
         while True:
             start = self.start
-            predicate: Predicate
+            predicate: ast.Predicate
             if self.token.kind == "variable":
                 predicate = self.parse_variable()
             else:
@@ -538,7 +513,7 @@ class _QueryParser:
                 start = self.start
                 value = self.parse_node()
                 spans = (subject_span, predicate_span, (start, self.end))
-                self.nested_patterns.insert(position, Pattern(subject, predicate, value, spans))
+                self.nested_patterns.insert(position, ast.Pattern(subject, predicate, value, spans))
                 if not self.skip(","):
                     break
             if not self.is_next(";"):
@@ -548,7 +523,7 @@ class _QueryParser:
             if self.is_next(".", "}", "]", *_ELEMENT_KEYWORDS):
                 return
 
-    def parse_node(self) -> Term:
+    def parse_node(self) -> ast.Term:
         """Parse a term, or return the variable for a blank node or a collection."""
         if self.is_next("["):
             start = self.start
@@ -560,14 +535,14 @@ class _QueryParser:
             return blank
         return self.parse_collection() if self.skip("(") else self.parse_term()
 
-    def parse_collection(self) -> Term:
+    def parse_collection(self) -> ast.Term:
         if self.skip(")"):
             return NamedNode(RDF_NIL)
         first_node = head = self.get_blank_variable("")
         while True:
-            self.nested_patterns.append(Pattern(head, NamedNode(RDF_FIRST), self.parse_node()))
+            self.nested_patterns.append(ast.Pattern(head, NamedNode(RDF_FIRST), self.parse_node()))
             next_node = NamedNode(RDF_NIL) if self.skip(")") else self.get_blank_variable("")
-            self.nested_patterns.append(Pattern(head, NamedNode(RDF_REST), next_node))
+            self.nested_patterns.append(ast.Pattern(head, NamedNode(RDF_REST), next_node))
             if not isinstance(next_node, Variable):
                 return first_node
             head = next_node
@@ -585,38 +560,38 @@ class _QueryParser:
         self.used_names.add(name)
         return self.blank_variables.setdefault(label, Variable(name)) if label else Variable(name)
 
-    def parse_path(self) -> Predicate:
+    def parse_path(self) -> ast.Predicate:
         """Parse alternatives of sequences of steps."""
         return self.parse_joined(
             "|", lambda: self.parse_joined("/", lambda: self.parse_inverse(self.parse_step))
         )
 
-    def parse_joined(self, mark: str, part: Callable[[], Predicate]) -> Predicate:
+    def parse_joined(self, mark: str, part: Callable[[], ast.Predicate]) -> ast.Predicate:
         """Parse one part of a path, or several joined by a mark."""
         start, parts = self.start, [part()]
         while self.skip(mark):
             parts.append(part())
-        return parts[0] if len(parts) == 1 else Path(mark, tuple(parts), span=(start, self.end))
+        return parts[0] if len(parts) == 1 else ast.Path(mark, tuple(parts), span=(start, self.end))
 
-    def parse_inverse(self, part: Callable[[], Predicate]) -> Predicate:
+    def parse_inverse(self, part: Callable[[], ast.Predicate]) -> ast.Predicate:
         """Parse a part of a path, inverse or not."""
         start = self.start
-        return Path("^", (part(),), span=(start, self.end)) if self.skip("^") else part()
+        return ast.Path("^", (part(),), span=(start, self.end)) if self.skip("^") else part()
 
-    def parse_step(self) -> Predicate:
+    def parse_step(self) -> ast.Predicate:
         start = self.start
-        path: Predicate
+        path: ast.Predicate
         if self.skip("!"):
-            path = Path("!", self.parse_negated_set(), span=(start, self.end))
+            path = ast.Path("!", self.parse_negated_set(), span=(start, self.end))
         elif self.skip("("):
             path = self.parse_path()
             self.take(")")
-            if isinstance(path, Path):
+            if isinstance(path, ast.Path):
                 path = replace(path, bracketed=True, span=(start, self.end))
         else:
             path = self.parse_predicate()
         if self.is_next("*", "+", "?") and not self.is_signed_number():
-            return Path(self.take("*", "+", "?"), (path,), span=(start, self.end))
+            return ast.Path(self.take("*", "+", "?"), (path,), span=(start, self.end))
         return path
 
     def parse_predicate(self) -> NamedNode:
@@ -626,11 +601,11 @@ class _QueryParser:
         self.index += 1
         return NamedNode(RDF_TYPE)
 
-    def parse_negated_set(self) -> tuple[Predicate, ...]:
+    def parse_negated_set(self) -> tuple[ast.Predicate, ...]:
         """Parse the part after `!`: a predicate, inverse or not, or several in parentheses."""
         if not self.skip("("):
             return (self.parse_inverse(self.parse_predicate),)
-        predicates: list[Predicate] = []
+        predicates: list[ast.Predicate] = []
         while not self.skip(")"):
             if predicates:
                 self.take("|")
@@ -644,9 +619,9 @@ class _QueryParser:
         try:
             return Variable(text[1:])
         except ValueError:
-            raise_syntax_error(self.text, start, f"{text!r} is not a variable name")
+            lexer.raise_syntax_error(self.text, start, f"{text!r} is not a variable name")
 
-    def parse_variable_or_iri(self) -> Term:
+    def parse_variable_or_iri(self) -> ast.Term:
         is_variable = self.token.kind == "variable"
         return self.parse_variable() if is_variable else self.parse_iri("a variable or an IRI")
 
@@ -670,7 +645,7 @@ class _QueryParser:
             self.note_flaw(token, f"<{iri}> is not a full IRI ({problem})")
             return NamedNode("relative:" + quote(iri))
 
-    def note_flaw(self, token: Token, reason: str) -> None:
+    def note_flaw(self, token: lexer.Token, reason: str) -> None:
         self.flaw = self.flaw or (token.start, reason)
 
     def resolve_iri(self, iri: str) -> str:
@@ -684,7 +659,7 @@ class _QueryParser:
         following = self.tokens[self.index + 1]
         return following.kind == "number" and following.start == self.token.end
 
-    def parse_term(self, expected: str = _TERM_DESCRIPTION) -> Term:
+    def parse_term(self, expected: str = _TERM_DESCRIPTION) -> ast.Term:
         """Parse a variable, blank node, IRI or literal."""
         start = self.start
         sign = self.take("-", "+") if self.is_signed_number() else ""
@@ -698,7 +673,7 @@ class _QueryParser:
             case "string":
                 return self.parse_literal()
             case "number":
-                datatype = NamedNode(get_number_datatype(token.text))
+                datatype = NamedNode(lexer.get_number_datatype(token.text))
                 return self.add_unquoted_literal(
                     Literal(sign + token.text, datatype=datatype), start
                 )
@@ -719,7 +694,7 @@ class _QueryParser:
     def parse_literal(self) -> Literal:
         """Parse a quoted text, with its language or datatype."""
         quoted = self.token
-        literal = Literal(unquote_string(quoted.text))
+        literal = Literal(lexer.unquote_string(quoted.text))
         self.index += 1
         token = self.token
         if token.kind == "language":
@@ -739,7 +714,7 @@ class _QueryParser:
 
     # Expressions
 
-    def parse_expression(self, level: int = 1) -> Expression:
+    def parse_expression(self, level: int = 1) -> ast.Expression:
         """Parse operands and operators that bind at least as strongly as `level`."""
         start = self.start
         result = self.parse_unary()
@@ -762,10 +737,10 @@ class _QueryParser:
                 if list_arguments is None
                 else list_arguments
             )
-            result = Call(name, (result, *further_operands), span=(start, self.end))
+            result = ast.Call(name, (result, *further_operands), span=(start, self.end))
         return result
 
-    def parse_named_expression(self) -> tuple[Expression, Variable]:
+    def parse_named_expression(self) -> tuple[ast.Expression, Variable]:
         """Parse `expression AS ?name`, and the closing parenthesis."""
         value = self.parse_expression()
         self.take("AS")
@@ -773,28 +748,28 @@ class _QueryParser:
         self.take(")")
         return value, variable
 
-    def parse_unary(self) -> Expression:
+    def parse_unary(self) -> ast.Expression:
         signs: list[tuple[int, str]] = []
         while self.is_next("!", "-", "+") and not self.is_signed_number():
             signs.append((self.start, self.take("!", "-", "+")))
         operand = self.parse_primary()
         for start, sign in reversed(signs):
-            operand = Call(sign, (operand,), span=(start, self.end))
+            operand = ast.Call(sign, (operand,), span=(start, self.end))
         return operand
 
-    def parse_primary(self) -> Expression:
+    def parse_primary(self) -> ast.Expression:
         """Parse a term, a call, [NOT] EXISTS, or an expression in parentheses."""
         start = self.start
         if self.skip("("):
             inner = self.parse_expression()
             self.take(")")
-            if isinstance(inner, Call):
+            if isinstance(inner, ast.Call):
                 return replace(inner, bracketed=True, span=(start, self.end))
             return inner
         if self.is_next("NOT", "EXISTS"):
             name = "NOT EXISTS" if self.skip("NOT") else "EXISTS"
             self.take("EXISTS")
-            return Call(name, (self.parse_group(),), span=(start, self.end))
+            return ast.Call(name, (self.parse_group(),), span=(start, self.end))
         if self.token.kind == "word" and not self.is_next("TRUE", "FALSE"):
             return self.parse_call()
         if self.token.kind == "blank":
@@ -803,20 +778,20 @@ class _QueryParser:
         if isinstance(term, NamedNode) and self.is_next("("):
             word = "DISTINCT" if self.words[self.index + 1] == "DISTINCT" else ""
             name = f"{term} {word}".rstrip()  # a non-standard aggregate
-            return Call(name, self.parse_arguments(word), span=(start, self.end))
+            return ast.Call(name, self.parse_arguments(word), span=(start, self.end))
         return term
 
-    def parse_call(self) -> Call:
+    def parse_call(self) -> ast.Call:
         """Parse a function or an aggregate."""
         index, start, name = self.index, self.start, self.words[self.index]
-        if name in AGGREGATE_NAMES:
+        if name in ast.AGGREGATE_NAMES:
             return self.parse_aggregate()
         if name not in FUNCTION_ARITIES:
             self.fail("a function of SPARQL" if self.words[index + 1] == "(" else "a value")
         self.index += 1
         if name == "BOUND":
             self.take("(")
-            arguments: tuple[Expression, ...] = (self.parse_variable(),)
+            arguments: tuple[ast.Expression, ...] = (self.parse_variable(),)
             self.take(")")
         else:
             arguments = self.parse_arguments()
@@ -825,12 +800,12 @@ class _QueryParser:
             expected_count = (
                 f"{min_count}" if min_count == max_count else f"{min_count} to {max_count}"
             )
-            raise_syntax_error(
+            lexer.raise_syntax_error(
                 self.text, start, f"{name} takes {expected_count} arguments, not {len(arguments)}"
             )
-        return Call(name, arguments, span=(start, self.end))
+        return ast.Call(name, arguments, span=(start, self.end))
 
-    def parse_aggregate(self) -> Call:
+    def parse_aggregate(self) -> ast.Call:
         start, name = self.start, self.words[self.index]
         self.index += 1
         self.take("(")
@@ -841,11 +816,11 @@ class _QueryParser:
         if is_list and self.skip(";"):
             self.take("SEPARATOR")
             self.take("=")
-            separator = unquote_string(self.take_kind("string", "a string"))
+            separator = lexer.unquote_string(self.take_kind("string", "a string"))
         self.take(")")
-        return Call(name, arguments, separator, span=(start, self.end))
+        return ast.Call(name, arguments, separator, span=(start, self.end))
 
-    def parse_arguments(self, word: str = "") -> tuple[Expression, ...]:
+    def parse_arguments(self, word: str = "") -> tuple[ast.Expression, ...]:
         """Parse comma-separated expressions in parentheses, after an optional word."""
         self.take("(")
         if not self.skip(word) and self.skip(")"):
@@ -856,7 +831,9 @@ class _QueryParser:
         return tuple(expressions)
 
 
-def _find_fault(text: str, tokens: Sequence[Token], index: int, expected: str) -> tuple[int, str]:
+def _find_fault(
+    text: str, tokens: Sequence[lexer.Token], index: int, expected: str
+) -> tuple[int, str]:
     """Return offset and description of an error, given that the token at `index` does not fit."""
     token = tokens[index]
     if len(tokens) == 1:
@@ -874,10 +851,9 @@ def _find_fault(text: str, tokens: Sequence[Token], index: int, expected: str) -
     return token.start, f"{token_text!r} was not expected here{hint}"
 
 
-def _find_open_bracket(tokens: Sequence[Token]) -> tuple[int, str] | None:
-    """Return offset and description of the first unbalanced bracket."""
+def _find_open_bracket(tokens: Sequence[lexer.Token]) -> tuple[int, str] | None:
     opening_by_closing = {")": "(", "]": "[", "}": "{"}
-    open_brackets: list[Token] = []
+    open_brackets: list[lexer.Token] = []
     for token in tokens:
         if token.kind != "mark":
             continue

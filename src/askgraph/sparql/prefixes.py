@@ -101,11 +101,7 @@ class PrefixMap:
         return f"<{iri}>"
 
     def expand(self, name: str) -> str:
-        """Return the IRI of a prefixed name or of `<iri>`.
-
-        Raises:
-            KeyError: the prefix is unknown.
-        """
+        """Return the IRI of a prefixed name or of `<iri>`; raise `KeyError` if it is unknown."""
         if name.startswith("<") and name.endswith(">"):
             return name[1:-1]
         prefix, _, local = name.partition(":")
@@ -187,7 +183,6 @@ def _escape_local_name(local: str) -> str | None:
 
 
 def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
-    """Return the most readable prefix for a namespace that is not used yet."""
     names = _suggest_names(namespace) or ["ns"]
     candidates = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
     for candidate in candidates:

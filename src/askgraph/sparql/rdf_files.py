@@ -91,11 +91,7 @@ class RdfStatements:
 
     @classmethod
     def parse_document(cls, content: bytes, kind: RdfFormat, *, base: str) -> "RdfStatements":
-        """Parse a document.
-
-        Raises:
-            SetupError: it is not RDF of this kind; the message contains its base.
-        """
+        """Parse a document; raise `SetupError` with its base if it is not RDF of this kind."""
         check_document(base, kind, [content])
         quads = parse(content, kind, base_iri=base)
         try:
@@ -279,11 +275,7 @@ def is_rdf_url(source: str) -> bool:
 
 
 def read_statements(path: Path) -> RdfStatements:
-    """Read an RDF file, compressed or not.
-
-    Raises:
-        SetupError: the file is missing, damaged or of an unknown kind.
-    """
+    """Read an RDF file, also compressed; raise `SetupError` if missing, damaged or unknown."""
     decompress = DECOMPRESSOR_BY_SUFFIX.get(path.suffix.lower())
     rdf_format = FORMAT_BY_SUFFIX.get(get_format_suffix(path))
     if rdf_format is None:

@@ -51,11 +51,7 @@ class SelectResult:
     seconds: float = 0.0
 
     def get_column(self, variable: str) -> tuple[Term | None, ...]:
-        """Return the values of a variable, row by row.
-
-        Raises:
-            KeyError: the result has no such variable.
-        """
+        """Return the values of a variable, row by row; raise `KeyError` if the result lacks it."""
         if variable not in self.variables:
             raise KeyError(variable)
         index = self.variables.index(variable)
@@ -144,11 +140,7 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Result:
-    """Return the result of a JSON object that `to_json` built.
-
-    Raises:
-        ValueError, KeyError, TypeError: the object is damaged.
-    """
+    """Return the result of a `to_json` object; raise ValueError, KeyError, TypeError if bad."""
     if "boolean" in data:
         return bool(data["boolean"])
     truncated = Truncation(*data["truncated"]) if "truncated" in data else None
@@ -186,7 +178,6 @@ def _encode_term(term: Term | None) -> object:
 def _encode_literal(
     term: Literal, value: str, language: str, direction: str, datatype: str
 ) -> dict[str, object]:
-    """Return a literal as a JSON object with the given key names."""
     parts: dict[str, object] = {value: term.value}
     if term.language:
         parts[language] = term.language

@@ -10,44 +10,19 @@ from typing import cast, overload
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Element,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    QueryText,
-    Term,
-    Union,
-    Values,
-    group_patterns_by_subject,
-    rename_iris,
-)
+from askgraph import sparql as ast
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, split_local_name
-from askgraph.sparql.vocabulary import (
-    RDF_TYPE,
-    XSD_BOOLEAN,
-    XSD_DECIMAL,
-    XSD_DOUBLE,
-    XSD_INTEGER,
-    XSD_STRING,
-)
 
 CAMEL_CASE_NAMES = {
     name.lower(): name
     for name in ("isIRI", "isURI", "isLiteral", "isBlank", "isNumeric", "sameTerm", "true", "false")
 }
 _UNQUOTED_LITERALS = {
-    XSD_INTEGER: re.compile(r"\d+"),
-    XSD_DECIMAL: re.compile(r"\d*\.\d+"),
-    XSD_DOUBLE: re.compile(r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+"),
-    XSD_BOOLEAN: re.compile(r"true|false"),
+    v.XSD_INTEGER: re.compile(r"\d+"),
+    v.XSD_DECIMAL: re.compile(r"\d*\.\d+"),
+    v.XSD_DOUBLE: re.compile(r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+"),
+    v.XSD_BOOLEAN: re.compile(r"true|false"),
 }
 _LEVELS = {
     "||": 1,
@@ -67,7 +42,7 @@ _MAX_LABEL_CHARACTERS = 60
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|<[^<>\s]*>|[?$]?(?:[\w:%·‿⁀-]|\.(?=[\w:%-])|\\.)+')
 
 
-class SerializedQuery(QueryText):
+class SerializedQuery(ast.QueryText):
     """The text of a query that the program wrote from a tree.
 
     It needs no check before it runs: no tree is an update, and each of its terms is valid, so that
@@ -75,11 +50,11 @@ class SerializedQuery(QueryText):
     """
 
 
-def to_tree(query: Query | str) -> Query:
+def to_tree(query: ast.Query | str) -> ast.Query:
     """Return the tree of a query, given as tree or text; raises as `parse_tree` does."""
-    if isinstance(query, QueryText):
+    if isinstance(query, ast.QueryText):
         return query.tree
-    if isinstance(query, Query):
+    if isinstance(query, ast.Query):
         return query
     from askgraph.sparql.parser import parse_tree  # only for external queries
 
@@ -87,17 +62,17 @@ def to_tree(query: Query | str) -> Query:
 
 
 @overload
-def to_text(part: Query) -> SerializedQuery: ...
+def to_text(part: ast.Query) -> SerializedQuery: ...
 @overload
-def to_text(part: Predicate | Expression | Element | None) -> str: ...
-def to_text(part: Predicate | Expression | Element | None) -> str:
+def to_text(part: ast.Predicate | ast.Expression | ast.Element | None) -> str: ...
+def to_text(part: ast.Predicate | ast.Expression | ast.Element | None) -> str:
     """Return any part of a tree as SPARQL on one line, IRIs in full."""
     text = _INLINE_WRITER.write(part)
-    return SerializedQuery.from_tree(part, text) if isinstance(part, Query) else text
+    return SerializedQuery.from_tree(part, text) if isinstance(part, ast.Query) else text
 
 
 def format_tree(
-    query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None
+    query: ast.Query, prefixes: PrefixMap, labels: Mapping[str, str] | None = None
 ) -> SerializedQuery:
     """Return a query in a readable layout: short names, one pattern per line.
 
@@ -109,26 +84,26 @@ def format_tree(
     """
     names = ShortNames(prefixes, labels or {})
     return SerializedQuery.from_tree(
-        group_patterns_by_subject(query),
+        ast.group_patterns_by_subject(query),
         names.build_text(QueryFormatter(names).write_query_lines(query)),
     )
 
 
 def render_query(
-    query: Query, prefixes: PrefixMap, types: Iterable[tuple[str, str]] = ()
+    query: ast.Query, prefixes: PrefixMap, types: Iterable[tuple[str, str]] = ()
 ) -> SerializedQuery:
     """Render a query with one pattern per line, using the graph's own predicates."""
     names = dict(types)
     body = "\n".join(
         _PlainFormatter(ShortNames(prefixes, {})).write_query_lines(
-            rename_iris(query, names) if names else query
+            ast.rename_iris(query, names) if names else query
         )
     )
     header = prefixes.build_header(body)
     return SerializedQuery.from_tree(query, f"{header}\n{body}" if header else body)
 
 
-def format_expression(expression: Expression, prefixes: PrefixMap | None = None) -> str:
+def format_expression(expression: ast.Expression, prefixes: PrefixMap | None = None) -> str:
     """Return an expression as it appears in a formatted query."""
     return QueryFormatter(ShortNames(prefixes or PrefixMap(), {})).write(expression)
 
@@ -136,17 +111,24 @@ def format_expression(expression: Expression, prefixes: PrefixMap | None = None)
 class _InlineWriter:
     """Writes parts of a tree on one line: full IRIs, each operation in parentheses."""
 
-    def write(self, part: Predicate | Expression | Element | None) -> str:
+    def write(self, part: ast.Predicate | ast.Expression | ast.Element | None) -> str:
         match part:
-            case Path():
+            case ast.Path():
                 return self.write_path(part)
-            case Call():
+            case ast.Call():
                 return self.write_call(part)
-            case Group():
+            case ast.Group():
                 return self.write_group(part)
-            case Query():
+            case ast.Query():
                 return self.write_query(part)
-            case Pattern() | Filter() | Bind() | Values() | Nested() | Union():
+            case (
+                ast.Pattern()
+                | ast.Filter()
+                | ast.Bind()
+                | ast.Values()
+                | ast.Nested()
+                | ast.Union()
+            ):
                 return self.write_element(part)
             case _:
                 return self.write_term(part)
@@ -154,7 +136,7 @@ class _InlineWriter:
     def write_name(self, iri: NamedNode) -> str:
         return str(iri)
 
-    def write_term(self, term: Term | None) -> str:
+    def write_term(self, term: ast.Term | None) -> str:
         if isinstance(term, NamedNode):
             return self.write_name(term)
         if isinstance(term, Literal):
@@ -166,47 +148,47 @@ class _InlineWriter:
         pattern = _UNQUOTED_LITERALS.get(literal.datatype.value)
         return literal.value if pattern and pattern.fullmatch(literal.value) else str(literal)
 
-    def write_group(self, group: Group) -> str:
+    def write_group(self, group: ast.Group) -> str:
         return "{ " + " ".join(map(self.write_element, group.elements)) + " }"
 
-    def write_element(self, element: Element) -> str:
+    def write_element(self, element: ast.Element) -> str:
         match element:
-            case Pattern(subject=subject, predicate=predicate, object=value):
+            case ast.Pattern(subject=subject, predicate=predicate, object=value):
                 return (
                     f"{self.write_term(subject)} {self.write_path(predicate)} "
                     f"{self.write_term(value)} ."
                 )
-            case Filter():
+            case ast.Filter():
                 return self.write_filter(element.condition)
-            case Bind():
+            case ast.Bind():
                 return f"BIND({self.write(element.value)} AS {element.variable})"
-            case Values():
+            case ast.Values():
                 head, rows = self.write_table(element)
                 return f"VALUES {head} {{ {' '.join(rows)} }}"
-            case Nested():
+            case ast.Nested():
                 return f"{self.write_keywords(element)} {self.write_group(element.group)}".lstrip()
-            case Union():
+            case ast.Union():
                 return " UNION ".join(map(self.write_group, element.groups))
-            case Query():
+            case ast.Query():
                 return f"{{ {self.write_query(element)} }}"
 
-    def write_table(self, values: Values) -> tuple[str, list[str]]:
+    def write_table(self, values: ast.Values) -> tuple[str, list[str]]:
         """Return the head and the rows of VALUES."""
         rows = [f"({' '.join(map(self.write_term, row))})" for row in values.rows]
         return f"({' '.join(map(str, values.variables))})", rows
 
-    def write_filter(self, condition: Expression) -> str:
-        if isinstance(condition, Call) and condition.name in ("EXISTS", "NOT EXISTS"):
+    def write_filter(self, condition: ast.Expression) -> str:
+        if isinstance(condition, ast.Call) and condition.name in ("EXISTS", "NOT EXISTS"):
             return f"FILTER {self.write_call(condition)}"
         return f"FILTER{self.parenthesize(condition)}"
 
-    def write_keywords(self, nested: Nested) -> str:
+    def write_keywords(self, nested: ast.Nested) -> str:
         """Return the words before a group."""
         name = "" if nested.name is None else self.write_term(nested.name)
         return " ".join(filter(None, [nested.word, "SILENT" if nested.silent else "", name]))
 
-    def write_path(self, path: Predicate) -> str:
-        if not isinstance(path, Path):
+    def write_path(self, path: ast.Predicate) -> str:
+        if not isinstance(path, ast.Path):
             return self.write_term(path)
         parts = [
             self.write_name(part) if isinstance(part, NamedNode) else f"({self.write_path(part)})"
@@ -222,7 +204,7 @@ class _InlineWriter:
             case _:
                 return parts[0] + path.operator
 
-    def write_call(self, call: Call) -> str:
+    def write_call(self, call: ast.Call) -> str:
         texts = [self.write(argument) for argument in call.arguments]
         if _is_infix(call):
             return f"({self.write_operation(call.name, texts)})"
@@ -237,7 +219,7 @@ class _InlineWriter:
             return f"{texts[0]} {name} ({', '.join(texts[1:])})"
         return f"{texts[0]} {name} {texts[1]}"
 
-    def write_function(self, call: Call, texts: list[str]) -> str:
+    def write_function(self, call: ast.Call, texts: list[str]) -> str:
         """Return a call of a function or an aggregate."""
         name, _, distinct = call.name.partition(" ")
         argument_text = ", ".join(texts) if texts or name != "COUNT" else "*"
@@ -252,28 +234,28 @@ class _InlineWriter:
     def write_function_name(self, name: str) -> str:
         return name
 
-    def parenthesize(self, expression: Expression) -> str:
+    def parenthesize(self, expression: ast.Expression) -> str:
         """Return an expression in one pair of parentheses."""
         text = self.write(expression)
-        return text if isinstance(expression, Call) and text.startswith("(") else f"({text})"
+        return text if isinstance(expression, ast.Call) and text.startswith("(") else f"({text})"
 
-    def write_key(self, expression: Expression, *, descending: bool = False) -> str:
+    def write_key(self, expression: ast.Expression, *, descending: bool = False) -> str:
         """Return a grouping or sort key, or a condition on groups."""
         if descending:
             return f"DESC({self.write(expression)})"
         is_name = isinstance(expression, Variable)
         return str(expression) if is_name else self.parenthesize(expression)
 
-    def write_order_key(self, expression: Expression, *, descending: bool) -> str:
+    def write_order_key(self, expression: ast.Expression, *, descending: bool) -> str:
         return self.write_key(expression, descending=descending)
 
-    def write_query(self, query: Query) -> str:
+    def write_query(self, query: ast.Query) -> str:
         where = "WHERE " + self.write_group(query.where)
         return " ".join(
             [self.write_head(query), *query.datasets, where, *self.write_modifiers(query)]
         )
 
-    def write_head(self, query: Query) -> str:
+    def write_head(self, query: ast.Query) -> str:
         match query.form:
             case "SELECT" | "DESCRIBE":
                 return " ".join(self.write_projection(query))
@@ -282,7 +264,7 @@ class _InlineWriter:
             case form:
                 return form
 
-    def write_projection(self, query: Query) -> list[str]:
+    def write_projection(self, query: ast.Query) -> list[str]:
         """Return the keyword of a SELECT or DESCRIBE, and its columns or resources."""
         if query.form == "DESCRIBE":
             return [
@@ -296,7 +278,7 @@ class _InlineWriter:
         modifier = " DISTINCT" if query.distinct else " REDUCED" if query.reduced else ""
         return ["SELECT" + modifier, *(names or ["*"])]
 
-    def write_modifiers(self, query: Query) -> list[str]:
+    def write_modifiers(self, query: ast.Query) -> list[str]:
         lines = []
         if query.group_by:
             keys = [
@@ -318,11 +300,11 @@ class _InlineWriter:
             lines.append(f"OFFSET {query.offset}")
         return lines + (self.write_values_lines(query.values) if query.values else [])
 
-    def write_values_lines(self, values: Values) -> list[str]:
+    def write_values_lines(self, values: ast.Values) -> list[str]:
         return [self.write_element(values)]
 
 
-def _is_infix(call: Call) -> bool:
+def _is_infix(call: ast.Call) -> bool:
     return call.name in ("IN", "NOT IN") or (call.name in _LEVELS and len(call.arguments) == 2)
 
 
@@ -345,14 +327,14 @@ class QueryFormatter(_InlineWriter):
         pattern = _UNQUOTED_LITERALS.get(datatype)
         if pattern and pattern.fullmatch(literal.value.lstrip("+-")):
             return literal.value
-        if literal.language or datatype == XSD_STRING:
+        if literal.language or datatype == v.XSD_STRING:
             return str(literal)
         return f"{Literal(literal.value)}^^{self.names.get_name(datatype)}"
 
-    def write_path(self, path: Predicate, level: int = 0) -> str:
+    def write_path(self, path: ast.Predicate, level: int = 0) -> str:
         """Return a path, in parentheses if its surroundings bind as strongly."""
-        if not isinstance(path, Path):
-            is_type = isinstance(path, NamedNode) and path.value == RDF_TYPE
+        if not isinstance(path, ast.Path):
+            is_type = isinstance(path, NamedNode) and path.value == v.RDF_TYPE
             return "a" if is_type else self.write_term(path)
         operator = path.operator
         own_level = _PATH_LEVELS[operator]
@@ -367,22 +349,22 @@ class QueryFormatter(_InlineWriter):
                 text = self.write_path(path.parts[0], own_level + 1) + operator
         return f"({text})" if own_level < level or (level and path.bracketed) else text
 
-    def write_call(self, call: Call, level: int = 0) -> str:
+    def write_call(self, call: ast.Call, level: int = 0) -> str:
         """Return a call, in parentheses if its surroundings bind as strongly."""
         if _is_infix(call):
             own_level = _LEVELS[call.name]
             text = self.write_operation(call.name, self.write_operands(call, own_level))
             return f"({text})" if own_level < level or (level and call.bracketed) else text
         match call:
-            case Call(name="!" | "-" | "+", arguments=(operand,)):
+            case ast.Call(name="!" | "-" | "+", arguments=(operand,)):
                 value = self.write_operand(operand, _OPERAND_LEVEL)
                 text = call.name + (f"({value})" if isinstance(operand, Literal) else value)
                 return f"({text})" if level > _UNARY_LEVEL else text
-            case Call(name="EXISTS" | "NOT EXISTS", arguments=(Group() as group,)):
+            case ast.Call(name="EXISTS" | "NOT EXISTS", arguments=(ast.Group() as group,)):
                 return "\n".join(enclose_in_braces(f"{call.name} ", self.write_body(group)))
         return self.write_function(call, [self.write(argument) for argument in call.arguments])
 
-    def write_operands(self, call: Call, own_level: int) -> list[str]:
+    def write_operands(self, call: ast.Call, own_level: int) -> list[str]:
         """Return the operands of an operator; AND within OR keeps its parentheses."""
         first, *further = call.arguments
         if call.name in ("IN", "NOT IN"):
@@ -398,16 +380,16 @@ class QueryFormatter(_InlineWriter):
             *(self.write_operand(argument, own_level + 1) for argument in further),
         ]
 
-    def write_alternative(self, expression: Expression, level: int) -> str:
+    def write_alternative(self, expression: ast.Expression, level: int) -> str:
         """Return an operand of `||`; `&&` within it gets parentheses."""
-        is_joined = isinstance(expression, Call) and expression.name == "&&"
+        is_joined = isinstance(expression, ast.Call) and expression.name == "&&"
         return self.write_operand(expression, _LEVELS["&&"] + 1 if is_joined else level)
 
-    def write_operand(self, expression: Expression, level: int) -> str:
+    def write_operand(self, expression: ast.Expression, level: int) -> str:
         """Return an operand of an operator with the given level."""
         return (
             self.write_call(expression, level)
-            if isinstance(expression, Call)
+            if isinstance(expression, ast.Call)
             else self.write(expression)
         )
 
@@ -417,17 +399,17 @@ class QueryFormatter(_InlineWriter):
             return self.names.get_name(name[1:-1])
         return CAMEL_CASE_NAMES.get(name.lower(), name)
 
-    def parenthesize(self, expression: Expression) -> str:
+    def parenthesize(self, expression: ast.Expression) -> str:
         """Return an expression in parentheses."""
         return f"({self.write(expression)})"
 
-    def write_order_key(self, expression: Expression, *, descending: bool) -> str:
+    def write_order_key(self, expression: ast.Expression, *, descending: bool) -> str:
         """Return a key of ORDER BY."""
         if isinstance(expression, Variable) and not descending:
             return str(expression)
         return f"{'DESC' if descending else 'ASC'}({self.write(expression)})"
 
-    def write_query_lines(self, query: Query) -> list[str]:
+    def write_query_lines(self, query: ast.Query) -> list[str]:
         """Return the lines of a query, or of a sub-select."""
         lines = self.write_head_lines(query)
         for clause in query.datasets:
@@ -446,7 +428,7 @@ class QueryFormatter(_InlineWriter):
             *self.write_modifiers(query),
         ]
 
-    def write_head_lines(self, query: Query) -> list[str]:
+    def write_head_lines(self, query: ast.Query) -> list[str]:
         """Return the lines before the datasets and the WHERE group."""
         match query.form:
             case "SELECT":
@@ -455,35 +437,35 @@ class QueryFormatter(_InlineWriter):
                 fits = len(line) <= MAX_LINE_CHARACTERS - len(" WHERE {")
                 return [line] if fits else [items[0], *indent(items[1:])]
             case "CONSTRUCT":
-                return ["CONSTRUCT {", *indent(self.write_body(Group(query.template))), "}"]
+                return ["CONSTRUCT {", *indent(self.write_body(ast.Group(query.template))), "}"]
             case _:
                 return [self.write_head(query)]
 
-    def write_body(self, group: Group) -> list[str]:
+    def write_body(self, group: ast.Group) -> list[str]:
         """Return the lines between the braces of a group."""
-        if len(group.elements) == 1 and isinstance(group.elements[0], Query):
+        if len(group.elements) == 1 and isinstance(group.elements[0], ast.Query):
             return self.write_query_lines(group.elements[0])
         lines: list[str] = []
         for is_triples, run in groupby(
-            group.elements, lambda element: isinstance(element, Pattern)
+            group.elements, lambda element: isinstance(element, ast.Pattern)
         ):
             if is_triples:
-                lines += self.write_triples(cast("list[Pattern]", list(run)))
+                lines += self.write_triples(cast("list[ast.Pattern]", list(run)))
             else:
                 lines += [line for element in run for line in self.write_element_lines(element)]
         return lines
 
-    def write_triples(self, patterns: Sequence[Pattern]) -> list[str]:
+    def write_triples(self, patterns: Sequence[ast.Pattern]) -> list[str]:
         """Return the lines of consecutive patterns."""
         block = TripleBlock()
         for pattern in patterns:
             pair = (self.write_path(pattern.predicate), self.write_term(pattern.object))
             block.add(
-                self.write_term(pattern.subject), [(*pair, isinstance(pattern.predicate, Path))]
+                self.write_term(pattern.subject), [(*pair, isinstance(pattern.predicate, ast.Path))]
             )
         return block.write_lines()
 
-    def write_values_lines(self, values: Values) -> list[str]:
+    def write_values_lines(self, values: ast.Values) -> list[str]:
         """Return the lines of VALUES."""
         head, rows = self.write_table(values)
         line = f"VALUES {head} {{ {' '.join(rows)} }}"
@@ -491,20 +473,20 @@ class QueryFormatter(_InlineWriter):
             return [line]
         return [f"VALUES {head} {{", *indent(rows), "}"]
 
-    def write_element_lines(self, element: Element) -> list[str]:
+    def write_element_lines(self, element: ast.Element) -> list[str]:
         """Return the lines of an element other than triples."""
         match element:
-            case Nested(word=""):
+            case ast.Nested(word=""):
                 return write_union([self.write_body(element.group)])
-            case Nested():
+            case ast.Nested():
                 return enclose_in_braces(
                     self.write_keywords(element) + " ", self.write_body(element.group)
                 )
-            case Union():
+            case ast.Union():
                 return write_union([self.write_body(group) for group in element.groups])
-            case Query():
+            case ast.Query():
                 return write_union([self.write_query_lines(element)])
-            case Values():
+            case ast.Values():
                 return self.write_values_lines(element)
             case _:
                 return self.write_element(element).split("\n")
@@ -513,43 +495,45 @@ class QueryFormatter(_InlineWriter):
 class _PlainFormatter(QueryFormatter):
     """Writes one pattern per line, without grouping by subject."""
 
-    def write_query_lines(self, query: Query) -> list[str]:
+    def write_query_lines(self, query: ast.Query) -> list[str]:
         head = self.write_head(query) + (" {" if query.form == "ASK" else " WHERE {")
         return [head, *indent(self.write_body(query.where)), "}", *self.write_modifiers(query)]
 
-    def write_body(self, group: Group) -> list[str]:
+    def write_body(self, group: ast.Group) -> list[str]:
         return [line for element in group.elements for line in self.write_plain_lines(element)]
 
-    def write_plain_lines(self, element: Element) -> list[str]:
+    def write_plain_lines(self, element: ast.Element) -> list[str]:
         match element:
-            case Pattern():
+            case ast.Pattern():
                 return [self.write_element(element)]
-            case Nested(word="OPTIONAL"):
+            case ast.Nested(word="OPTIONAL"):
                 return [f"OPTIONAL {{ {' '.join(self.write_body(element.group))} }}"]
-            case Nested():
+            case ast.Nested():
                 return [
                     f"{self.write_keywords(element)} {{".lstrip(),
                     *self.write_braced_body(element.group),
                 ]
-            case Union(groups=(first_group, *further_groups)):
+            case ast.Union(groups=(first_group, *further_groups)):
                 lines = ["{", *self.write_braced_body(first_group)]
                 return lines + [
                     line
                     for group in further_groups
                     for line in ["UNION {", *self.write_braced_body(group)]
                 ]
-            case Query():
+            case ast.Query():
                 head, *body, last = self.write_query_lines(element)
                 return [f"{{ {head}", *body, f"{last} }}"]
-            case Filter(condition=Call(name="NOT EXISTS", arguments=(Group() as group,))):
+            case ast.Filter(
+                condition=ast.Call(name="NOT EXISTS", arguments=(ast.Group() as group,))
+            ):
                 return ["FILTER NOT EXISTS {", *self.write_braced_body(group)]
-            case Values():
+            case ast.Values():
                 head, rows = self.write_table(element)
                 return [f"VALUES {head} {{ {' '.join(rows)} }}"]
             case _:
                 return [self.write_element(element)]
 
-    def write_braced_body(self, group: Group) -> list[str]:
+    def write_braced_body(self, group: ast.Group) -> list[str]:
         return [*indent(self.write_body(group)), "}"]
 
 
@@ -593,7 +577,6 @@ class ShortNames:
 
 
 def _is_informative_label(label: str, iri: str) -> bool:
-    """Return whether a label adds information to the local name of its IRI."""
     local = split_local_name(iri).casefold()
     local_words = set(re.findall(r"\w+", local))
     words = re.findall(r"\w+", label.casefold())

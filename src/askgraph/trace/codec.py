@@ -64,11 +64,7 @@ def to_json_value(value: object, hint: Any) -> Any:
 
 
 def from_json_value(data: Any, hint: Any) -> Any:
-    """Return the value that `to_json_value` converted to this JSON.
-
-    Raises:
-        ValueError, KeyError, TypeError: the data is damaged.
-    """
+    """Undo `to_json_value`; raise `ValueError`, `KeyError` or `TypeError` for damaged data."""
     if hint is SelectResult:
         result = from_json(data)
         if not isinstance(result, SelectResult):

@@ -17,46 +17,25 @@ from askgraph.errors import SetupError
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Settings of a training; the defaults are those of query-based KGQA (NLDB 2025, appendix C).
+    """Settings of a training; defaults are those of query-based KGQA (NLDB 2025, appendix C)."""
 
-    Attributes:
-        length: Maximum tokens of prompt and reply; longer pairs are skipped.
-        epochs: Number of epochs.
-        batch: Batch size per device.
-        gather: Batches per step.
-        rate: Learning rate after warm-up; it decreases linearly to 0.
-        warmup: Warm-up steps.
-        decay: Weight decay.
-        seed: Random seed.
-        lora: Train adapters on all linear layers and leave the model unchanged.
-        rank: Rank of the adapters.
-        alpha: Scale of the adapters.
-        dropout: Dropout of the adapters.
-        evaluations: Evaluations on held-out pairs, and checkpoints, per epoch.
-        dtype: A torch type.
-    """
-
-    length: int = 1024
-    epochs: float = 3
-    batch: int = 8
-    gather: int = 1
-    rate: float = 2e-5
-    warmup: int = 500
-    decay: float = 0.01
-    seed: int = 42
-    lora: bool = False
-    rank: int = 16
-    alpha: int = 16
-    dropout: float = 0.1
-    evaluations: int = 1
-    dtype: str = "float32"
+    length: int = 1024  # maximum tokens of prompt and reply; longer pairs are skipped
+    epochs: float = 3  # number of epochs
+    batch: int = 8  # batch size per device
+    gather: int = 1  # batches per step
+    rate: float = 2e-5  # learning rate after warm-up; it decreases linearly to 0
+    warmup: int = 500  # warm-up steps
+    decay: float = 0.01  # weight decay
+    seed: int = 42  # random seed
+    lora: bool = False  # train adapters on all linear layers and leave the model unchanged
+    rank: int = 16  # rank of the adapters
+    alpha: int = 16  # scale of the adapters
+    dropout: float = 0.1  # dropout of the adapters
+    evaluations: int = 1  # evaluations on held-out pairs, and checkpoints, per epoch
+    dtype: str = "float32"  # a torch type
 
     def __post_init__(self) -> None:
-        """Validate the values.
-
-        Raises:
-            SetupError: A value is out of range.
-        """
+        """Validate the values; raise `SetupError` if one is out of range."""
         for name in ("length", "epochs", "batch", "gather", "rate", "rank", "alpha", "evaluations"):
             if not getattr(self, name) > 0:
                 raise SetupError(f"{name} must be more than 0, not {getattr(self, name)}")
@@ -74,11 +53,7 @@ PRESETS = {
 
 
 def build_settings(name: str, **changes: Any) -> TrainSettings:
-    """Return a preset with changes; None leaves a setting as it is.
-
-    Raises:
-        SetupError: The preset or a setting is unknown.
-    """
+    """Return a preset with changes (None keeps a setting); raise `SetupError` for unknown names."""
     if name not in PRESETS:
         raise SetupError(f"no preset {name!r}; available: {', '.join(PRESETS)}")
     overrides = {key: value for key, value in changes.items() if value is not None}
@@ -91,11 +66,7 @@ _CHECKPOINT_FILES = ("optimizer.pt", "scheduler.pt")
 
 
 def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] | None:
-    """Return the result of a training with this plan; None if it has not finished.
-
-    Raises:
-        SetupError: The folder holds another training, or other files.
-    """
+    """Return a finished result of this plan, else None; raise `SetupError` for other folders."""
     file = folder / "training.json"
     if not file.exists():
         # Other processes may see its unfinished files.

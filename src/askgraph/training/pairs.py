@@ -27,17 +27,10 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import ItemKind
 from askgraph.llm import Choice, LanguageModel, Options, read_completion
 from askgraph.llm.structured import can_use_grammar
-from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing import ListedTerm, term_names
 from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
 from askgraph.methods.writing.model_writer import MAX_REPLY_TOKENS, build_query_grammar
 from askgraph.methods.writing.prompt import build_messages, parse_query
-from askgraph.methods.writing.term_names import (
-    FORMS,
-    NAMES,
-    TermNames,
-    list_required_terms,
-    parse_literal_text,
-)
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.sparql.comparison import Cell
@@ -70,7 +63,7 @@ class TermSearch:
     def get_term(self, kind: ItemKind, target: str) -> ListedTerm:
         """Return a term with its label, derived from the IRI or value if the graph has none."""
         if kind is ItemKind.VALUE:
-            return ListedTerm(kind, target, parse_literal_text(target), score=1.0)
+            return ListedTerm(kind, target, term_names.parse_literal_text(target), score=1.0)
         label = self.labels.get(target) or split_local_name(target) or target
         return ListedTerm(kind, target, label, score=1.0)
 
@@ -119,21 +112,18 @@ class TrainingQuestion:
 
 @dataclass(frozen=True)
 class TrainingPair:
-    """A question, the terms that a query may use, and the expected reply in those terms.
-
-    `form` is one of `askgraph.methods.writing.term_names.FORMS`.
-    """
+    """A question, the terms that a query may use, and the expected reply in those terms."""
 
     id: str
     question: str
     listed: tuple[ListedTerm, ...]
     target: str
-    form: str = NAMES
+    form: str = term_names.NAMES  # one of `askgraph.methods.writing.term_names.FORMS`
 
     @property
-    def names(self) -> TermNames:
+    def names(self) -> term_names.TermNames:
         """The listed terms, as the reply names them."""
-        return TermNames(self.listed, self.form)
+        return term_names.TermNames(self.listed, self.form)
 
 
 @dataclass(frozen=True)
@@ -150,7 +140,7 @@ def build_pairs(
     *,
     seed: int = 42,
     copies: bool = True,
-    form: str = NAMES,
+    form: str = term_names.NAMES,
 ) -> Iterator[TrainingPair | SkippedQuestion]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
@@ -160,7 +150,8 @@ def build_pairs(
         rng = random.Random(f"{seed} {question.id}")
         try:
             required_terms = [
-                terms.get_term(kind, name) for kind, name in list_required_terms(question.query)
+                terms.get_term(kind, name)
+                for kind, name in term_names.list_required_terms(question.query)
             ]
         except QuerySyntaxError as error:
             yield SkippedQuestion(question.id, str(error))
@@ -187,7 +178,7 @@ def build_pairs(
             candidates = [*required_terms, *sampled.values()]
             rng.shuffle(candidates)
             try:
-                reply = TermNames(candidates, form).encode_query(question.query)
+                reply = term_names.TermNames(candidates, form).encode_query(question.query)
             except QuerySyntaxError as error:
                 yield SkippedQuestion(question.id, str(error))
                 break
@@ -208,15 +199,13 @@ async def propose_pair(
     *,
     names: Mapping[str, Set[Cell]],
     seed: int = 42,
-    form: str = NAMES,
+    form: str = term_names.NAMES,
 ) -> TrainingPair | SkippedQuestion:
     """Build a pair with the terms of graph search's best queries, in an order set by the seed.
 
     The reply is the best right query; if none is right, gold, whose terms are added.
 
     Args:
-        query: The gold query.
-        gold: The result of the gold query.
         graph: A graph with arrays.
         names: Names of resources; a resource counts where gold has one of its names.
     """
@@ -238,18 +227,14 @@ async def propose_pair(
     terms = [*await list_terms_of_queries([*queries, target], graph, language)]
     random.Random(f"{seed} {question.id}").shuffle(terms)
     try:
-        reply = TermNames(terms, form).encode_query(target)
+        reply = term_names.TermNames(terms, form).encode_query(target)
     except QuerySyntaxError as error:
         return SkippedQuestion(question.id, str(error))
     return TrainingPair(question.id, question.text, tuple(terms), reply, form)
 
 
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
-    """Write pairs as lines of JSON, replacing the file; return their number.
-
-    Raises:
-        SetupError: There are no pairs; the file is left unchanged.
-    """
+    """Write pairs as lines of JSON; return their number; raise `SetupError` if there are none."""
     count = 0
     with replace_file(path) as file:
         for pair in pairs:
@@ -267,11 +252,7 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
 
 
 def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
-    """Read files of pairs; return them, and the SHA-256 of the files in their order.
-
-    Raises:
-        SetupError: A file is missing, empty or invalid.
-    """
+    """Read files of pairs; return them and their SHA-256; raise `SetupError` if one is invalid."""
     digest = hashlib.sha256()
     pairs: list[TrainingPair] = []
     for path in paths:
@@ -304,7 +285,7 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
                         f"{path}, line {number}: {removal}; create the pairs again with: "
                         "askgraph finetune pairs"
                     )
-                if form not in FORMS:
+                if form not in term_names.FORMS:
                     raise ValueError(f"there is no form {form!r}")
                 pairs.append(TrainingPair(str(record["id"]), question, terms, reply, form))
             except (ValueError, KeyError, TypeError) as error:
@@ -319,19 +300,13 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
 
 @dataclass(frozen=True)
 class PairEvaluation:
-    """Counts over pairs and hypotheses.
-
-    Attributes:
-        first: Pairs whose first hypothesis is the gold query, up to variable names and order.
-        among: Pairs with any such hypothesis.
-        sound: Hypotheses that parse and use listed candidates only.
-    """
+    """Counts over pairs and hypotheses."""
 
     pairs: int
-    first: int
-    among: int
+    first: int  # pairs whose first hypothesis is the gold query, up to variable names and order
+    among: int  # pairs with any such hypothesis
     hypotheses: int
-    sound: int
+    sound: int  # hypotheses that parse and use listed candidates only
 
 
 async def evaluate_pairs(
@@ -375,7 +350,7 @@ async def evaluate_pairs(
     return PairEvaluation(len(pairs), first, among, hypotheses, sound)
 
 
-def _parse_reply(choice: Choice, names: TermNames) -> str:
+def _parse_reply(choice: Choice, names: term_names.TermNames) -> str:
     """Return the canonical query of a reply; empty if it is not a query."""
     try:
         return canonicalize_query(parse_query(choice.text, names))

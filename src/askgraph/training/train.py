@@ -26,13 +26,7 @@ from trl import SFTConfig, SFTTrainer
 from askgraph.atomic_files import make_temporary_path
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import format_json_line, replace_file
-from askgraph.llm.pretrained import (
-    build_chat_prompt,
-    get_torch_device,
-    get_torch_dtype,
-    is_gguf,
-    load_pretrained,
-)
+from askgraph.llm import pretrained
 from askgraph.methods.writing.prompt import build_messages
 from askgraph.training import TrainSettings, find_last_checkpoint, load_result
 from askgraph.training.pairs import TrainingPair
@@ -88,7 +82,7 @@ def train(
         SetupError: The folder holds other files, the model cannot be loaded, or no pair fits.
     """
     plan = {"model": model, "settings": asdict(settings), "data": data}
-    get_torch_device(device)
+    pretrained.get_torch_device(device)
     if previous_result := load_result(folder, plan):
         return TrainingResult(folder, **previous_result, resumed=False, ended=True)
     torch.manual_seed(settings.seed)
@@ -125,7 +119,7 @@ def train(
     checkpoint = find_last_checkpoint(folder / "checkpoints")
     output = trainer.train(resume_from_checkpoint=checkpoint)
     evaluation = _evaluate_model(trainer) if evaluation_examples else {}
-    trainer.model.to(get_torch_dtype(settings.dtype))
+    trainer.model.to(pretrained.get_torch_dtype(settings.dtype))
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
     (folder / "training_args.bin").unlink(missing_ok=True)  # no one's but the trainer's
@@ -148,7 +142,7 @@ def _load_model(model: str, settings: TrainSettings, *, download: bool) -> tuple
     are too small for half precision.
     """
     dtype = settings.dtype if settings.lora else "float32"
-    loaded = load_pretrained(model, dtype=dtype, download=download)
+    loaded = pretrained.load_pretrained(model, dtype=dtype, download=download)
     if loaded.tokenizer.eos_token_id is None:
         raise SetupError(f"the tokenizer of {model!r} has no end token: set its eos_token")
     if settings.lora:
@@ -331,14 +325,14 @@ def merge_adapters(adapters: Path, folder: Path, *, download: bool = False) -> N
         SetupError: `adapters` is neither, the base model is not on this machine (and `download` is
             false), or the folder is not empty.
     """
-    if not is_gguf(str(adapters)) and not (adapters / "adapter_config.json").is_file():
+    if not pretrained.is_gguf(str(adapters)) and not (adapters / "adapter_config.json").is_file():
         raise SetupError(
             f"{adapters} is neither a GGUF file nor a folder with adapters: create "
             "adapters by training with --lora"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"the folder {folder} is not empty: name another one")
-    loaded = load_pretrained(str(adapters), download=download)
+    loaded = pretrained.load_pretrained(str(adapters), download=download)
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary_folder = make_temporary_path(folder)
     temporary_folder.mkdir()
@@ -366,7 +360,7 @@ def encode_pairs(
     too_long_count = 0
     has_no_template = not tokenizer.chat_template
     for pair in pairs:
-        text = build_chat_prompt(build_messages(pair.question, pair.names), tokenizer)
+        text = pretrained.build_chat_prompt(build_messages(pair.question, pair.names), tokenizer)
         prompt = tokenizer(text, add_special_tokens=has_no_template)["input_ids"]
         if not prompt:
             raise SetupError(

@@ -249,11 +249,7 @@ class Workspace:
         return self.graph(graph, progress=progress)
 
     def find_stale_reason(self, name: str) -> str | None:
-        """Return why the data of a graph is out of date; None if it is current.
-
-        Raises:
-            SetupError: the graph does not exist.
-        """
+        """Return why a graph's data is out of date, or None; raise `SetupError` for no graph."""
         name, settings = self._resolve_name(name)
         return self._check_stale(name, settings)
 
@@ -547,7 +543,6 @@ class Workspace:
         return apply_glossary(graph, glossary)
 
     def _open_service(self, name: str) -> Endpoint:
-        """Open only the endpoint of a graph, for a SERVICE call."""
         name, settings = self._resolve_name(name)
 
         def open_graph_endpoint() -> Endpoint:
@@ -595,7 +590,6 @@ class Workspace:
         return self.get_data_folder(name).with_name(f".{name}.{kind}.jsonl")
 
     def _get_downloads_folder(self, name: str) -> Path:
-        """Return the folder of the files that a graph was downloaded from."""
         return self.folder / "downloads" / name
 
     def _build_data(
@@ -653,11 +647,9 @@ class Workspace:
         )
 
     def _list_enrichment_files(self, settings: GraphSettings) -> list[Path]:
-        """Return the definitions file of a graph, if it has one."""
         return [self.folder / Path(settings.enrich).expanduser()] if settings.enrich else []
 
     def _list_vocabulary_files(self, settings: GraphSettings) -> list[Path]:
-        """Return the files of the vocabularies that a graph adds to those in the package."""
         return [self.folder / Path(file).expanduser() for file in settings.vocabularies]
 
 

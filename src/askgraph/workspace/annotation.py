@@ -408,7 +408,6 @@ class _TableMatcher:
 async def _find_candidates(
     graph: KnowledgeGraph, texts: Sequence[str], limit: int, progress: Progress
 ) -> dict[str, tuple[AnnotationCandidate, ...]]:
-    """Return the candidates of each text, by name alone."""
     index = graph.indices.get("entities")
     if index is None:
         raise SetupError(
@@ -439,7 +438,6 @@ async def _find_candidates(
 async def _fetch_facts(
     graph: KnowledgeGraph, iris: Sequence[str], progress: Progress
 ) -> FactsBySubject:
-    """Fetch the triples with these subjects."""
     facts = defaultdict[str, list[tuple[str, Term]]](list)
     for at in range(0, len(iris), _MAX_QUERY_SUBJECTS):
         values = " ".join(str(NamedNode(iri)) for iri in iris[at : at + _MAX_QUERY_SUBJECTS])
@@ -457,7 +455,6 @@ def _score_name(text: str, name: str) -> float:
 
 
 def _parse_number(text: str) -> float | None:
-    """Parse a number with a decimal point or a decimal comma; None for other texts."""
     bare = text.strip().rstrip("%").strip()
     if _DECIMAL_COMMA.fullmatch(bare):
         bare = bare.replace(".", "").replace(",", ".")

@@ -127,7 +127,6 @@ def _build_enriched_arrays(
     progress: Progress,
     options: FileOptions,
 ) -> GraphArrays:
-    """Load files together with the statements of a definitions file, and return their arrays."""
     definitions = read_definitions(enrich)
     write_text_atomically(folder / graph_data.ENRICHMENT, enrich.read_text(encoding="utf-8"))
     statements_file, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
@@ -168,7 +167,6 @@ def _save_profile_data(
     vocabulary_files: Sequence[Path],
     progress: Progress,
 ) -> Profile:
-    """Save the arrays and names of a graph, and return its profile."""
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)
@@ -344,7 +342,6 @@ def _build_arrays_from_store(
     extra_triples: Iterable[Triple] = (),
     known_types: OwnPredicates | None = None,
 ) -> GraphArrays:
-    """Build the arrays of the store and extra triples; detect the graph's own type predicates."""
     opened_store = Store.read_only(str(store))
     total = len(opened_store)
     chosen: list[NamedNode | None] = [NamedNode(graph) for graph in graphs]
@@ -508,7 +505,6 @@ def _iterate_virtual_predicates(
 def _profile_path(
     path: Predicate, predicates: Mapping[str, PredicateProfile]
 ) -> PredicateProfile | None:
-    """Return the profile of a path from those of its ends; None for unknown predicates."""
     match path:
         case PropertyPath(operator="^", parts=(inner,)):
             inner_profile = _profile_path(inner, predicates)

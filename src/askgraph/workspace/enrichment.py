@@ -34,10 +34,7 @@ from askgraph.workspace.settings import write_graph_settings
 def find_advice(
     workspace: Workspace, name: str | None, *, progress: Progress = ignore_progress
 ) -> tuple[Advice, ...]:
-    """Return the advice for a graph, which is rebuilt first if needed.
-
-    Virtual additions are ignored.
-    """
+    """Return the advice for a graph, rebuilt first if needed, ignoring virtual additions."""
     profile, arrays = workspace.load_content(name, progress=progress)
     added = load_virtual_paths(workspace.get_data_folder(name or next(iter(workspace.graphs()))))
     own_predicates = tuple(
@@ -82,7 +79,6 @@ def draft_missing_comments(
 
     Args:
         model: a model name; None means the workspace's model.
-        server: `base_url` and `provider` of the model.
 
     Raises:
         SetupError: the model is not available.

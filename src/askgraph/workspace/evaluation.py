@@ -11,34 +11,17 @@ from pathlib import Path
 
 from askgraph import plugins
 from askgraph.errors import SetupError
+from askgraph.evaluation import runs
 from askgraph.evaluation.executors import Executor, is_cancelling
 from askgraph.evaluation.gold.near_duplicates import DataSplit, split_folds, split_leave_one_out
 from askgraph.evaluation.questions import write_questions
-from askgraph.evaluation.runs import (
-    EXAMPLES_FOLDER,
-    Done,
-    EvaluationOptions,
-    EvaluationRun,
-    Task,
-    Worker,
-)
 from askgraph.evaluation.runs.predictions import Prediction, score_prediction
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.runs.run import RunBudget, evaluate
 from askgraph.evaluation.runs.scores import add_judge, add_judge_fingerprint, check_metric
 from askgraph.llm import LanguageModel
 from askgraph.methods import Method, collect_methods
-from askgraph.workspace import Progress, Workspace, ignore_progress
-from askgraph.workspace.plans import (
-    BenchmarkQuestions,
-    RunOptions,
-    TaskRunner,
-    build_run_settings,
-    hash_file,
-    load_graph_states,
-    plan_run,
-    run_in_process,
-)
+from askgraph.workspace import Progress, Workspace, ignore_progress, plans
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection
 
@@ -84,8 +67,8 @@ class ExecutorOptions:
 
 async def evaluate_benchmarks(
     workspace: Workspace,
-    benchmarks: Sequence[BenchmarkQuestions],
-    options: RunOptions,
+    benchmarks: Sequence[plans.BenchmarkQuestions],
+    options: plans.RunOptions,
     selection: Selection,
     executor_options: ExecutorOptions,
     *,
@@ -94,12 +77,10 @@ async def evaluate_benchmarks(
     progress: Told | None = None,
     index_progress: Progress = ignore_progress,
     judge: LanguageModel | None = None,
-) -> EvaluationRun:
+) -> runs.EvaluationRun:
     """Answer the benchmarks with the methods and score the answers; keep the run in `folder`.
 
     Args:
-        progress: receives each record.
-        index_progress: receives the progress of index building.
         judge: a model that also scores each record; a run has one judge.
 
     Raises:
@@ -108,8 +89,8 @@ async def evaluate_benchmarks(
     check_metric(options.metric, judge)
     with _open_examples_folder(folder) as examples_folder:
         prepared = assign_examples(benchmarks, selection, examples_folder)
-        async with TaskRunner.from_workspace(workspace, options.methods) as host:
-            plan = await plan_run(host, prepared, options, progress=index_progress)
+        async with plans.TaskRunner.from_workspace(workspace, options.methods) as host:
+            plan = await plans.plan_run(host, prepared, options, progress=index_progress)
             methods = [host.get_method(choice.label) for choice in options.methods]
             executor_options = executor_options.resolve(len(plan.tasks), methods)
             async with _start_worker(executor_options, host) as work:
@@ -126,13 +107,13 @@ async def evaluate_benchmarks(
 
 def run_to_completion(
     workspace: Workspace,
-    benchmarks: Sequence[BenchmarkQuestions],
-    options: RunOptions,
+    benchmarks: Sequence[plans.BenchmarkQuestions],
+    options: plans.RunOptions,
     selection: Selection,
     folder: Path,
     *,
     progress: Told | None = None,
-) -> EvaluationRun:
+) -> runs.EvaluationRun:
     """Run an evaluation to its end in this process; `SetupError` if it stopped before."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     run = run_coroutine(
@@ -155,7 +136,7 @@ def run_to_completion(
 def _open_examples_folder(folder: Path | None) -> Iterator[Path]:
     """Provide the folder for example files: kept with the run, or temporary."""
     if folder is not None:
-        yield folder.absolute() / EXAMPLES_FOLDER
+        yield folder.absolute() / runs.EXAMPLES_FOLDER
         return
     with tempfile.TemporaryDirectory() as temporary:
         yield Path(temporary)
@@ -163,8 +144,8 @@ def _open_examples_folder(folder: Path | None) -> Iterator[Path]:
 
 @contextlib.asynccontextmanager
 async def _start_worker(
-    executor_options: ExecutorOptions, host: TaskRunner
-) -> AsyncIterator[Worker]:
+    executor_options: ExecutorOptions, host: plans.TaskRunner
+) -> AsyncIterator[runs.Worker]:
     if executor_options.executor == "local":
         if executor_options.address or executor_options.workers:
             raise SetupError("--workers and --address require --on processes or --on dask")
@@ -175,10 +156,10 @@ async def _start_worker(
         plugin, executor_options.worker_count, executor_options.address
     )
 
-    async def run_task(task: Task) -> Done:
-        future = executor.submit(run_in_process, host.context, task)
+    async def run_task(task: runs.Task) -> runs.Done:
+        future = executor.submit(plans.run_in_process, host.context, task)
         try:
-            done: Done = await asyncio.wrap_future(future)
+            done: runs.Done = await asyncio.wrap_future(future)
         except executor.worker_death_errors as error:
             raise SetupError(
                 f"a worker died while it answered {task.question.id!r}, most likely out of "
@@ -200,8 +181,8 @@ async def _start_worker(
 
 
 def assign_examples(
-    benchmarks: Sequence[BenchmarkQuestions], selection: Selection, folder: Path
-) -> tuple[BenchmarkQuestions, ...]:
+    benchmarks: Sequence[plans.BenchmarkQuestions], selection: Selection, folder: Path
+) -> tuple[plans.BenchmarkQuestions, ...]:
     """Assign to each question a file of the examples that its method may learn from.
 
     With `selection.folds` these are the other folds of its benchmark; with `leave_out`, the
@@ -239,7 +220,7 @@ def assign_examples(
 
 
 def _iterate_splits(
-    benchmarks: Sequence[BenchmarkQuestions], selection: Selection
+    benchmarks: Sequence[plans.BenchmarkQuestions], selection: Selection
 ) -> Iterator[DataSplit]:
     """Yield splits whose positions count through all questions of all benchmarks."""
     if selection.leave_out == "dataset":
@@ -271,7 +252,7 @@ NO_GRAPH = ""  # for tasks that need no graph
 
 
 def is_graph_required(
-    benchmark: BenchmarkQuestions, predictions: Sequence[Prediction], *, stored_gold: bool
+    benchmark: plans.BenchmarkQuestions, predictions: Sequence[Prediction], *, stored_gold: bool
 ) -> bool:
     """Return whether a query must run: a gold query, or a predicted one without an answer."""
     return any(
@@ -284,17 +265,17 @@ def is_graph_required(
 
 async def score_predictions(
     workspace: Workspace,
-    benchmark: BenchmarkQuestions,
+    benchmark: plans.BenchmarkQuestions,
     predictions: Sequence[Prediction],
     *,
     source: Path,
-    options: EvaluationOptions,
+    options: runs.EvaluationOptions,
     metric: str = "best_column",
     folder: Path | None = None,
     concurrency: int = 1,
     progress: Told | None = None,
     judge: LanguageModel | None = None,
-) -> EvaluationRun:
+) -> runs.EvaluationRun:
     """Score every question of a benchmark against the predictions of each system in a file.
 
     A question without a prediction scores 0. A benchmark without graphs is scored by stored
@@ -317,8 +298,8 @@ async def score_predictions(
         )
     predictions_by_key = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
-    async with TaskRunner.from_workspace(workspace) as host:
-        states = await load_graph_states(host, [benchmark])
+    async with plans.TaskRunner.from_workspace(workspace) as host:
+        states = await plans.load_graph_states(host, [benchmark])
         systems = tuple(
             dict.fromkeys((prediction.method, prediction.repeat) for prediction in predictions)
         )
@@ -328,7 +309,7 @@ async def score_predictions(
             for task in _iterate_tasks(benchmark, method or stem, repeat, options, states)
         }
 
-        async def score_task(task: Task) -> Done:
+        async def score_task(task: runs.Task) -> runs.Done:
             prediction = tasks_by_key[task.key][1]
             if task.graph == NO_GRAPH:
                 return await score_prediction(task, prediction, None)
@@ -342,9 +323,9 @@ async def score_predictions(
             replace(task, fingerprint=_compute_fingerprint(task, prediction))
             for task, prediction in tasks_by_key.values()
         ]
-        description = f"predictions in {source.name}, sha256 {hash_file(source)}"
+        description = f"predictions in {source.name}, sha256 {plans.hash_file(source)}"
         methods = dict.fromkeys((task.method for task in planned), description).items()
-        settings = build_run_settings(
+        settings = plans.build_run_settings(
             [benchmark], methods, states.values(), metric=metric, options=asdict(options)
         )
         return await evaluate(
@@ -356,22 +337,22 @@ async def score_predictions(
 
 
 def _iterate_tasks(
-    benchmark: BenchmarkQuestions,
+    benchmark: plans.BenchmarkQuestions,
     method: str,
     repeat: int,
-    options: EvaluationOptions,
+    options: runs.EvaluationOptions,
     states: Mapping[str, tuple[str, str]],
-) -> Iterator[Task]:
+) -> Iterator[runs.Task]:
     prefixes = tuple(sorted(benchmark.contents.prefixes.items()))
     graphs = benchmark.graphs or (NO_GRAPH,) * len(benchmark.questions)
     for question, graph in zip(benchmark.questions, graphs, strict=True):
         snapshot = states[str(graph)][1] if graph != NO_GRAPH else ""
-        yield Task(
+        yield runs.Task(
             question, benchmark.name, graph, method, repeat,
             prefixes=prefixes, options=options, snapshot=snapshot,
         )  # fmt: skip
 
 
-def _compute_fingerprint(task: Task, prediction: Prediction | None) -> str:
+def _compute_fingerprint(task: runs.Task, prediction: Prediction | None) -> str:
     text = repr([task.question, task.snapshot, task.options, prediction])
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -106,7 +106,6 @@ class QuestionRephraser:
     async def _has_same_reading(
         self, wording: Wording, reading: DraftReading, graph: KnowledgeGraph, search: Method
     ) -> bool:
-        """Return whether graph search or the model reads a wording as the same query."""
         question = Question(wording.text, wording.language)
         for method, timeout in ((search, 2 * QUERY_TIMEOUT_SECONDS), (self.reader, None)):
             try:
@@ -137,11 +136,7 @@ def create_rephraser(
     languages: Sequence[str] = ("en",),
     budget: ModelBudget | None = None,
 ) -> QuestionRephraser:
-    """Create a rephraser with a model of the workspace: a `[models.NAME]` table or a model id.
-
-    Raises:
-        SetupError: the model is not available, or a cost limit has no prices.
-    """
+    """Create a rephraser with a model of the workspace; raise `SetupError` if it is unavailable."""
     models = Models(workspace.folder)
     account = BudgetAccount(budget or ModelBudget(), scope="run")
     prices = models.load_prices(models.resolve_settings(model, base_url=base_url))
@@ -297,7 +292,6 @@ class _ExampleGenerator:
         return GeneratedExamples(self.graph.name, tuple(self.stored), self.drafted, ended)
 
     async def _process_drafts(self, seed: int, end: float) -> str:
-        """Process drafts; return the reason for stopping, empty if the time ran out."""
         questions = {
             normalize_question(wording.text)
             for example in self.graph.examples
@@ -359,7 +353,6 @@ class _ExampleGenerator:
             await self._write_batch()
 
     async def _write_batch(self) -> None:
-        """Write the waiting examples, rephrased if there is a rephraser."""
         batch = [draft_reading.example for draft_reading in self.waiting]
         if self.rephraser is not None and batch:
             self.progress(f"wording {len(batch)} questions", len(self.stored), self.number)

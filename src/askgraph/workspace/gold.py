@@ -27,21 +27,14 @@ from askgraph.workspace.settings import GraphSettings
 
 @dataclass(frozen=True)
 class GoldCheckOptions:
-    """Options for checking gold.
+    """Options for checking gold."""
 
-    Attributes:
-        graph: the graph of questions that name none.
-        offline: run no queries.
-        training: questions that the benchmark must not repeat.
-        frozen: results to compare with.
-    """
-
-    graph: str | None = None
-    offline: bool = False
+    graph: str | None = None  # the graph of questions that name none
+    offline: bool = False  # run no queries
     timeout: float | None = None
     concurrency: int = 1
-    training: tuple[GoldQuestion, ...] = ()
-    frozen: FrozenGold | None = None
+    training: tuple[GoldQuestion, ...] = ()  # questions that the benchmark must not repeat
+    frozen: FrozenGold | None = None  # results to compare with
 
 
 def check_gold(
@@ -127,7 +120,6 @@ def _build_options(
     concurrency: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return the options for running the queries of a graph's questions."""
     return {
         "prefixes": {**contents.prefixes, **graph.prefixes.namespaces},
         "timeout": timeout,
@@ -139,7 +131,6 @@ def _build_options(
 def _group_by_graph(
     workspace: Workspace, path: Path, questions: Iterable[GoldQuestion], default_graph: str | None
 ) -> dict[str | Path, list[GoldQuestion]]:
-    """Group questions by the name or path of their graph; each graph is resolved once."""
     sources: dict[str | None, str | Path] = {}
     questions_by_graph: dict[str | Path, list[GoldQuestion]] = {}
     for question in questions:

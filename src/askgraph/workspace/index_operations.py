@@ -115,7 +115,6 @@ def build_indices(
 
 @contextmanager
 def _start_workers(executor_options: ExecutorOptions | None) -> Iterator[IndexWorkers | None]:
-    """Provide the workers of an executor, and stop them afterwards."""
     if executor_options is None or executor_options.executor == "local":
         yield None
         return

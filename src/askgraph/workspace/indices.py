@@ -22,23 +22,10 @@ from askgraph import plugins
 from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import nodes
-from askgraph.graph.nodes import (
-    iterate_named_resources,
-    iterate_profile_classes,
-    iterate_profile_properties,
-    query_resources,
-)
 from askgraph.graph.profile import Profile, load_profile
-from askgraph.index import DiskIndex, Resource
+from askgraph.index import DiskIndex, Resource, sources
 from askgraph.index._server import SubmitBatch
 from askgraph.index.names import ItemKind, NameIndex
-from askgraph.index.sources import (
-    list_graphs,
-    load_query,
-    read_dump_entities,
-    read_dump_properties,
-    read_tsv,
-)
 from askgraph.workspace.graph_data import (
     IndexContext,
     SourceFile,
@@ -169,12 +156,12 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
         return IndexSource("dump", files=tuple(map(context.resolve_path, settings.dump)))
     if source_name is None or source_name == "graph":
         return IndexSource("graph")
-    if source_name == "default" or source_name in list_graphs():
+    if source_name == "default" or source_name in sources.list_graphs():
         return IndexSource("queries", source_name)
     if "." not in Path(source_name).name and len(Path(source_name).parts) < 2:
         raise SetupError(
             f"{source_name!r} is not a source of {key}: name 'graph' (its profile), a set "
-            f"of queries (default, {', '.join(list_graphs())}), or a file: a query (.rq), "
+            f"of queries (default, {', '.join(sources.list_graphs())}), or a file: a query (.rq), "
             "rows (.tsv), or an RDF dump"
         )
     file = context.resolve_path(source_name)
@@ -184,11 +171,7 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
 
 
 def _check_current(context: IndexContext, key: str) -> str:
-    """Return the kind of an index that matches the settings.
-
-    Raises:
-        SetupError: the index is missing, or the graph, settings or source files have changed.
-    """
+    """Return the kind of an index that matches the settings; raise `SetupError` otherwise."""
     record = load_record(context.data, key)
     if record is None or not get_index_folder(context.data, key).is_dir():
         raise SetupError(f"the index {key!r} of graph {context.name!r} has not been built")
@@ -308,7 +291,6 @@ def _build_locked(
 
 
 def _add_comment(resource: Resource) -> Resource:
-    """Add the label with the descriptions of a resource as another name."""
     if not resource.infos:
         return resource
     comment = f"{resource.label}: {'; '.join(resource.infos)}"
@@ -323,7 +305,6 @@ def _check_unchanged(context: IndexContext) -> None:
 
 
 def _build_embedding_options(spec: IndexSpec) -> dict[str, Any]:
-    """Return the arguments on embeddings for `build` of an index kind."""
     if spec.embeddings is None:
         return {}
     if spec.kind not in (*EMBEDDING_KINDS, *KIND_BY_SCHEME.values()):
@@ -376,9 +357,9 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
         match key:
             case "entities":
                 named_entities = _iterate_named(context.names, ItemKind.ENTITY)
-                return chain(iterate_profile_classes(context.profile), named_entities)
+                return chain(nodes.iterate_profile_classes(context.profile), named_entities)
             case "properties":
-                return iterate_profile_properties(context.profile)
+                return nodes.iterate_profile_properties(context.profile)
             case _:
                 return _iterate_named(context.names, ItemKind.VALUE)
     for file in source.files:
@@ -387,9 +368,11 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
     properties = key == "properties"
     resources: Iterable[Resource]
     if source.kind == "rows":
-        resources = read_tsv(source.files[0])
+        resources = sources.read_tsv(source.files[0])
     elif source.kind == "dump":
-        resources = (read_dump_properties if properties else read_dump_entities)(source.files)
+        resources = (sources.read_dump_properties if properties else sources.read_dump_entities)(
+            source.files
+        )
     else:
         resources = _query_resources(context, key, source)
     return iter(resources) if properties else _append_classes(resources, context.profile)
@@ -397,7 +380,9 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
 
 def _iterate_named(names: NameIndex, kind: ItemKind) -> Iterator[Resource]:
     positions = (position for position, name_kind in enumerate(names.kinds) if name_kind == kind)
-    return iterate_named_resources((names.read_name(position) for position in positions), [kind])
+    return nodes.iterate_named_resources(
+        (names.read_name(position) for position in positions), [kind]
+    )
 
 
 def _query_resources(context: IndexContext, key: str, source: IndexSource) -> list[Resource]:
@@ -407,7 +392,7 @@ def _query_resources(context: IndexContext, key: str, source: IndexSource) -> li
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"the query {source.files[0]} cannot be read: {error}") from error
     else:
-        query = load_query(key, None if source.name == "default" else source.name)
+        query = sources.load_query(key, None if source.name == "default" else source.name)
     seconds = max(_QUERY_TIMEOUT_SECONDS, context.settings.timeout)
     patient_settings = replace(context.settings, timeout=seconds, cache_mb=0)
     endpoint = open_endpoint(
@@ -416,7 +401,7 @@ def _query_resources(context: IndexContext, key: str, source: IndexSource) -> li
 
     async def collect() -> list[Resource]:
         try:
-            return [resource async for resource in query_resources(endpoint, query)]
+            return [resource async for resource in nodes.query_resources(endpoint, query)]
         finally:
             await endpoint.close()
 
@@ -439,6 +424,6 @@ def _append_classes(resources: Iterable[Resource], profile: Profile) -> Iterator
         yield resource
     yield from (
         class_resource
-        for class_resource in iterate_profile_classes(profile)
+        for class_resource in nodes.iterate_profile_classes(profile)
         if class_resource.iri in missing
     )

@@ -192,14 +192,6 @@ def load_source_profile(workspace: Workspace, source: str | None, *, progress: P
 def _fetch_descriptions(
     source: str, *, seconds: float = 20.0, guard: AddressGuard | None = None
 ) -> tuple[DatasetDescription, ...]:
-    """Return the schema.org descriptions in a page or file.
-
-    `guard` limits the addresses of a page.
-
-    Raises:
-        SetupError: a file cannot be read, or holds neither JSON-LD nor HTML.
-        ServiceError: a page cannot be fetched.
-    """
     if not graph_data.is_url(source):
         return read_descriptions(Path(source))
 
@@ -247,16 +239,13 @@ def manage_notes(
 
 @dataclass(frozen=True)
 class ClassShapes:
-    """Shapes of classes, with the labels of their terms and the prefixes to write them.
-
-    `described` holds the publisher's descriptions of the graph.
-    """
+    """Shapes of classes, with the labels of their terms and the prefixes to write them."""
 
     shapes: tuple[Shape, ...]
     labels: dict[str, str]
     prefixes: PrefixMap
     left_out: int = 0
-    described: tuple[DatasetDescription, ...] = ()
+    described: tuple[DatasetDescription, ...] = ()  # the publisher's descriptions of the graph
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,6 @@ class Models:
 def _drop_server_settings(
     table: Mapping[str, Any], explicit: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return a table without settings for another server than the requested one."""
     defaults = {"provider": "openai", **table}
     is_other_server = any(
         explicit.get(key, defaults.get(key)) != defaults.get(key) for key in _SERVER_SETTINGS
@@ -239,7 +238,6 @@ def _infer_settings(name: str, explicit: Mapping[str, object]) -> dict[str, Any]
 def _create_model(
     settings: ModelSettings, folder: Path, transport: "WatchingTransport | None" = None
 ) -> LanguageModel:
-    """Create the model at its server, or on this machine, without wrappers."""
     provider = settings.provider
     is_plugin = provider.replace("-", "_") in plugins.list_names("llm")
     plugin = plugins.load("llm", provider) if is_plugin else None

@@ -182,19 +182,15 @@ def _start_loop() -> asyncio.AbstractEventLoop:
 
 @dataclass(frozen=True)
 class BenchmarkQuestions:
-    """The selected questions of a benchmark, each with its graph.
-
-    `graphs` are names, paths or URLs, one per question; `examples` are files to learn from,
-    one per question, or empty.
-    """
+    """The selected questions of a benchmark, each with its graph."""
 
     name: str
     path: Path
     format: str
     contents: BenchmarkContents
     questions: tuple[GoldQuestion, ...]
-    graphs: tuple[str | Path, ...]
-    examples: tuple[Path | None, ...] = ()
+    graphs: tuple[str | Path, ...]  # names, paths or URLs, one per question
+    examples: tuple[Path | None, ...] = ()  # files to learn from, one per question, or empty
 
 
 @dataclass(frozen=True)

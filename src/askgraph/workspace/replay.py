@@ -81,7 +81,6 @@ async def replayed(trace: Trace, head: TraceHead) -> Replay:
 
 
 def _find_difference(then: Sequence[object], now: Sequence[object]) -> int | None:
-    """Return the first step that differs; steps taken at once may come in any order."""
     if Counter(map(repr, then)) == Counter(map(repr, now)):
         return None
     numbered_pairs = enumerate(zip(then, now, strict=False))
@@ -92,7 +91,6 @@ def _find_difference(then: Sequence[object], now: Sequence[object]) -> int | Non
 
 
 async def _replay_steps(method: Any, trace: Trace, head: TraceHead) -> AsyncGenerator[Step, None]:
-    """Yield the steps of the repeated run: from an agent's tools, else from recorded responses."""
     if hasattr(method, "replay"):
         async with aclosing(method.replay(trace)) as steps:
             async for step in steps:
@@ -183,7 +181,6 @@ def _create_model(trace: Trace, identity: Mapping[str, Any]) -> ReplayedModel:
 
 
 def _normalize_step(step: Step) -> object:
-    """Return a step without time and cost."""
     match step:
         case ModelTurn():
             return step.choice

@@ -321,21 +321,13 @@ def _has_type(value: object, kind: Any) -> bool:
 
 
 def parse_method_spec(spec: str) -> tuple[str, dict[str, object]]:
-    """Return the name in `graph-search` or `graph-search:operators=false`, and the settings.
-
-    Raises:
-        SetupError: a setting has no name or value.
-    """
+    """Return name and settings of `graph-search:operators=false`; raise `SetupError` if wrong."""
     name, _, options = spec.partition(":")
     return name, dict(parse_setting(text) for text in options.split(",") if text.strip())
 
 
 def parse_setting(text: str) -> tuple[str, object]:
-    """Return the name and the value of `NAME=VALUE`; the value is JSON if possible, else text.
-
-    Raises:
-        SetupError: the text has another form.
-    """
+    """Return name and value (JSON, else text) of `NAME=VALUE`; raise `SetupError` for others."""
     name, equals, value = text.partition("=")
     if not name.strip() or not equals:
         raise SetupError(f"the setting {text!r} cannot be read; write NAME=VALUE")

@@ -18,18 +18,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.metrics import QueryLinks, compare_links, extract_links
 from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.studies.stages import (
-    CONFIGURATIONS,
-    MAX_EVALUATION_COUNT,
-    RecallQuery,
-    RecallResult,
-    StageCase,
-    TransferRow,
-    TuningResult,
-    build_stage_case,
-    measure_recall,
-    tune_parameters,
-)
+from askgraph.evaluation.studies import stages
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index, parse_bm25
 from askgraph.methods.writing.term_names import NAMES, PLAIN
@@ -59,8 +48,8 @@ class StagesResult:
     """A run of all configurations, its cases, and for each benchmark the recall of the indices."""
 
     run: EvaluationRun
-    cases: tuple[StageCase, ...]
-    recalls: Mapping[str, Sequence[RecallResult]]
+    cases: tuple[stages.StageCase, ...]
+    recalls: Mapping[str, Sequence[stages.RecallResult]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +58,7 @@ class IndexQuery:
 
     benchmark: str
     index: SearchIndex[Resource]
-    expected: RecallQuery
+    expected: stages.RecallQuery
 
 
 async def evaluate_stages(
@@ -93,7 +82,7 @@ async def evaluate_stages(
     """
     methods = tuple(
         MethodChoice(name, METHOD, json.dumps({**settings, **benchmark_queries, "filter": "off"}))
-        for name, benchmark_queries in CONFIGURATIONS.items()
+        for name, benchmark_queries in stages.CONFIGURATIONS.items()
     )
     run_options = RunOptions(methods, metric=metric, chosen=selection.to_json())
     with tempfile.TemporaryDirectory() as temporary:
@@ -103,7 +92,7 @@ async def evaluate_stages(
             index_progress=index_progress,
         )  # fmt: skip
         details = {detail.key: detail for detail in run.iterate_details()}
-    recalls: dict[str, list[RecallResult]] = {benchmark.name: [] for benchmark in benchmarks}
+    recalls: dict[str, list[stages.RecallResult]] = {benchmark.name: [] for benchmark in benchmarks}
     async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, benchmarks)
         for key, terms in TERMS_BY_INDEX.items():
@@ -115,10 +104,10 @@ async def evaluate_stages(
                     (query.index, query.expected) for query in queries if query.benchmark == name
                 ]
                 benchmark_recalls.append(
-                    await asyncio.to_thread(measure_recall, terms, benchmark_queries)
+                    await asyncio.to_thread(stages.measure_recall, terms, benchmark_queries)
                 )
     cases = tuple(
-        build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
+        stages.build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records
         if record.key in details
     )
@@ -169,7 +158,9 @@ async def build_index_queries(
             )
             queries.append(
                 IndexQuery(
-                    benchmark.name, opened[str(source)], RecallQuery(question.text, expected_iris)
+                    benchmark.name,
+                    opened[str(source)],
+                    stages.RecallQuery(question.text, expected_iris),
                 )
             )
     return queries
@@ -188,7 +179,7 @@ async def score_links(
     scores: dict[str, float] = {}
     for detail in run.iterate_details():
         if record := records.get(detail.key):
-            case = build_stage_case(record, detail, gold[record.benchmark, record.id])
+            case = stages.build_stage_case(record, detail, gold[record.benchmark, record.id])
             if getattr(case.gold, terms):
                 scores[record.key] = getattr(compare_links(case.linked, case.gold), terms).f1
     return scores
@@ -213,7 +204,9 @@ async def compute_recalls(
             queries = await build_index_queries(
                 runner, [benchmark], key, gold, bm25=bm25, progress=progress
             )
-            recall = measure_recall(terms, [(query.index, query.expected) for query in queries])
+            recall = stages.measure_recall(
+                terms, [(query.index, query.expected) for query in queries]
+            )
             recalls |= {f"{terms} @{limit}": share for limit, share in recall.shares_by_limit}
     return recalls
 
@@ -230,8 +223,8 @@ class TunedIndex:
     """
 
     what: str
-    tuned: TuningResult
-    tested: tuple[RecallResult, RecallResult] | None = None
+    tuned: stages.TuningResult
+    tested: tuple[stages.RecallResult, stages.RecallResult] | None = None
 
 
 async def tune_bm25(
@@ -271,20 +264,20 @@ async def tune_bm25(
                 benchmarks: Sequence[BenchmarkQuestions] = training,
                 key: str = key,
                 measured_terms: str = terms,
-            ) -> RecallResult:
+            ) -> stages.RecallResult:
                 work = build_index_queries(runner, benchmarks, key, gold, bm25=bm25)
                 queries = asyncio.run_coroutine_threadsafe(work, loop).result()
-                return measure_recall(
+                return stages.measure_recall(
                     measured_terms, [(query.index, query.expected) for query in queries]
                 )
 
             def report_progress(done: int, what: str = terms) -> None:
-                progress(f"k1 and b for {what}", done, MAX_EVALUATION_COUNT)
+                progress(f"k1 and b for {what}", done, stages.MAX_EVALUATION_COUNT)
 
             setting = settings.get(_BM25_SETTINGS[terms])
             start = parse_bm25(str(setting)) if setting is not None else Bm25Parameters()
             tuning = await asyncio.to_thread(
-                tune_parameters, measure, start=start, progress=report_progress
+                stages.tune_parameters, measure, start=start, progress=report_progress
             )
             tested = [
                 await asyncio.to_thread(measure, numbers, test)
@@ -350,7 +343,7 @@ def run_cross_training(
     train: Trainer,
     *,
     progress: Progress = ignore_progress,
-) -> tuple[list[TransferRow], Mapping[str, str]]:
+) -> tuple[list[stages.TransferRow], Mapping[str, str]]:
     """Train missing models, run missing evaluations, and return the F1 of each model.
 
     The second result has the formats of the data sets by name. The pairs have the correct
@@ -412,14 +405,13 @@ def run_cross_training(
             for record in run.records:
                 f1[record.benchmark].append(record.get_score(study.metric).f1)
             means = {name: fmean(scores) for name, scores in f1.items()}
-            rows.append(TransferRow(trained, means, number))
+            rows.append(stages.TransferRow(trained, means, number))
     return rows, {item.name: item.format for item in benchmarks}
 
 
 def _prepare_pairs_file(
     workspace: Workspace, data_set: DataSet, study: CrossTrainingStudy, progress: Progress
 ) -> Path:
-    """Return the file with the pairs of a data set; it is created if missing."""
     seed = study.settings.seed
     notation = PLAIN if study.plain else NAMES
     key_text = f"{hash_file(data_set.train)} {data_set.graph} {notation} {seed}"

@@ -12,22 +12,12 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
+from askgraph.evaluation import studies
 from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.reports.failures import sum_usage
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.studies import (
-    MeasuredRow,
-    Measurement,
-    Paper,
-    PaperRow,
-    PaperTable,
-    build_exact_interval,
-    count_modifier,
-    measure_hops,
-    measure_records,
-)
 from askgraph.evaluation.studies.representations import Experiment, Figures, compute_figures
 from askgraph.graph.advice import AdviceKind
 from askgraph.graph.definitions import Definitions, format_definitions
@@ -234,7 +224,6 @@ def _check_names(workspace: Workspace, study: Study) -> None:
 def _prepare_variant(
     workspace: Workspace, study: Study, experiment: Experiment, progress: Progress
 ) -> str:
-    """Return the graph of an experiment: an existing one, or made from the plain one."""
     if experiment.variant in study.variants:
         return study.variants[experiment.variant]
     if experiment.variant == "plain":
@@ -311,7 +300,7 @@ class PaperStudy:
     by default those of the graph, or of other folds if the selection has any.
     """
 
-    paper: Paper
+    paper: studies.Paper
     benchmarks: tuple[str, ...]
     folder: Path
     graphs: tuple[str, ...] = ()
@@ -344,8 +333,8 @@ class PaperStudy:
 class PlannedRow:
     """A row with its run, or its `missing` requirement; equal runs have one name."""
 
-    table: PaperTable
-    row: PaperRow
+    table: studies.PaperTable
+    row: studies.PaperRow
     choice: MethodChoice
     folds: int | None = None
     missing: str = ""
@@ -381,9 +370,8 @@ def plan_rows(
 
 
 def _plan_row(
-    study: PaperStudy, table: PaperTable, row: PaperRow, has_examples: bool
+    study: PaperStudy, table: studies.PaperTable, row: studies.PaperRow, has_examples: bool
 ) -> PlannedRow:
-    """Plan a row: the settings for all rows, then its method's, then its own."""
     name, method_options = parse_method_spec(row.method)
     settings = {**dict(map(parse_setting, study.settings)), **method_options, **row.settings}
     requirements: list[str] = []
@@ -408,7 +396,7 @@ def _plan_row(
 
 def _settle_examples(
     study: PaperStudy,
-    row: PaperRow,
+    row: studies.PaperRow,
     settings: dict[str, object],
     has_examples: bool,
     requirements: list[str],
@@ -438,7 +426,7 @@ def run_paper_study(
     *,
     progress: Callable[[str], Told] | None = None,
     index_progress: Progress = ignore_progress,
-) -> dict[str, list[MeasuredRow]]:
+) -> dict[str, list[studies.MeasuredRow]]:
     """Run missing rows of a paper's tables; return the lines of each table.
 
     A row that cannot run reports the reason. `progress` returns the callback of a run.
@@ -448,7 +436,7 @@ def run_paper_study(
         ServiceError: a service ended a run; the same call resumes.
     """
     benchmarks = study.select_questions(workspace)
-    lines_by_table: dict[str, list[MeasuredRow]] = {}
+    lines_by_table: dict[str, list[studies.MeasuredRow]] = {}
     runs: dict[str, EvaluationRun | SetupError] = {}
     rows = plan_rows(workspace, study, benchmarks)
     for number, planned_row in enumerate(rows, 1):
@@ -491,21 +479,24 @@ def _build_line(
     benchmarks: Sequence[BenchmarkQuestions],
     run: EvaluationRun | SetupError | None,
     index_progress: Progress,
-) -> MeasuredRow:
-    """Build the line of a row from its run, from gold queries, or from indices."""
+) -> studies.MeasuredRow:
     model = str(json.loads(planned_row.choice.settings).get("model", ""))
     measure = planned_row.table.measure
     if planned_row.missing:
-        return MeasuredRow(planned_row.row, reason=planned_row.missing)
+        return studies.MeasuredRow(planned_row.row, reason=planned_row.missing)
     if isinstance(run, SetupError):
-        return MeasuredRow(planned_row.row, reason=str(run), model=model)
+        return studies.MeasuredRow(planned_row.row, reason=str(run), model=model)
     if run is not None and measure != "indices":
         linked = measure in ("entities", "predicates")
         shares = run_coroutine(score_links(workspace, run, benchmarks, measure)) if linked else {}
-        measurements = measure_records(run.records, measure, planned_row.table.heads, shares)
-        return MeasuredRow(planned_row.row, measurements, model=model, run=planned_row.run_name)
+        measurements = studies.measure_records(
+            run.records, measure, planned_row.table.heads, shares
+        )
+        return studies.MeasuredRow(
+            planned_row.row, measurements, model=model, run=planned_row.run_name
+        )
     if measure != "indices":
-        return MeasuredRow(
+        return studies.MeasuredRow(
             planned_row.row,
             tuple(
                 _measure_gold(workspace, planned_row, benchmark, index_progress)
@@ -520,13 +511,13 @@ def _build_line(
         ):
             if info.key == planned_row.row.name and info.items is not None:
                 figures = {
-                    "items": build_exact_interval(info.items),
-                    "bytes": build_exact_interval(info.bytes),
+                    "items": studies.build_exact_interval(info.items),
+                    "bytes": studies.build_exact_interval(info.bytes),
                 }
-                sizes.append(Measurement(name, "", 0, figures))
+                sizes.append(studies.Measurement(name, "", 0, figures))
                 kinds[str(info.kind)] = None
     missing = "" if sizes else "no index is built yet: askgraph index build NAME"
-    return MeasuredRow(planned_row.row, tuple(sizes), missing, ", ".join(kinds))
+    return studies.MeasuredRow(planned_row.row, tuple(sizes), missing, ", ".join(kinds))
 
 
 def _measure_gold(
@@ -534,14 +525,13 @@ def _measure_gold(
     planned_row: PlannedRow,
     benchmark: BenchmarkQuestions,
     index_progress: Progress,
-) -> Measurement:
-    """Measure a row without a run: from the gold queries, or by searching indices."""
+) -> studies.Measurement:
     figures: Mapping[str, Interval | None]
     match planned_row.table.measure:
         case "modifiers":
-            figures = count_modifier(benchmark.questions, planned_row.row.name)
+            figures = studies.count_modifier(benchmark.questions, planned_row.row.name)
         case "hops":
-            figures = measure_hops(benchmark.questions, benchmark.contents.prefixes)
+            figures = studies.measure_hops(benchmark.questions, benchmark.contents.prefixes)
         case _:
             numbers = {
                 terms: str(planned_row.row.settings[f"bm25_{terms}"])
@@ -550,5 +540,7 @@ def _measure_gold(
             recalls = run_coroutine(
                 compute_recalls(workspace, benchmark, numbers, progress=index_progress)
             )
-            figures = {name: build_exact_interval(share) for name, share in recalls.items()}
-    return Measurement(str(benchmark.graphs[0]), benchmark.name, len(benchmark.questions), figures)
+            figures = {name: studies.build_exact_interval(share) for name, share in recalls.items()}
+    return studies.Measurement(
+        str(benchmark.graphs[0]), benchmark.name, len(benchmark.questions), figures
+    )

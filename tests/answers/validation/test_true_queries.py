@@ -162,8 +162,7 @@ class Making:
         return f"{start} {predicate} {end} ."
 
     def above(self, cls: Term) -> str:
-        parents = f"SELECT ?c {{ {cls} <{RDFS_SUB_CLASS_OF}>* ?c }}"
-        rows = self.graph.store.query(parents)
+        rows = self.graph.store.query(f"SELECT ?c {{ {cls} <{RDFS_SUB_CLASS_OF}>* ?c }}")
         assert isinstance(rows, QuerySolutions)
         return self.chance.choice(sorted(str(row[0]) for row in rows))
 

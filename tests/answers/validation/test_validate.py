@@ -56,12 +56,10 @@ FAULTS = [  # query, kind, what stands at the place, one of the proposals
 def test_a_fault_is_found_in_its_place_with_what_could_be_meant(
     query: str, kind: FaultKind, there: str, instead: str, moons: ServiceKnowledge
 ) -> None:
-    found = [one for one in find_faults(HEAD + query, moons) if one.kind is kind]
-    finding = found[0]
+    finding = next(one for one in find_faults(HEAD + query, moons) if one.kind is kind)
     if there:
         assert finding.place is not None
-        text = HEAD + query
-        assert text[finding.place.start : finding.place.end] == there
+        assert (HEAD + query)[finding.place.start : finding.place.end] == there
         assert finding.place.column == finding.place.start + 1
     assert not instead or instead in [one.text for one in finding.proposals]
 

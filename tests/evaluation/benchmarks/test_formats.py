@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks.formats import (
-    detect_format,
-    read_benchmark,
-    read_example_file,
-    write_examples,
-)
+from askgraph.evaluation.benchmarks import formats
 from askgraph.graph.examples import QueryExample, Wording, read_examples
 
 LINE = json.dumps({"id": "a", "question": "A?", "sparql": "ASK {}"})
@@ -28,52 +23,52 @@ def write(folder: Path, name: str, text: str) -> Path:
 def test_naming_and_guessing_formats(tmp_path: Path) -> None:
     # A format that is named is not guessed.
     path = write(tmp_path, "a.txt", "\n" + LINE)
-    name, contents = read_benchmark(str(path), format="Questions-JSONL")
+    name, contents = formats.read_benchmark(str(path), format="Questions-JSONL")
     assert (name, [q.id for q in contents.questions]) == ("questions_jsonl", ["a"])
     # A file of no known format says which there are.
     path = write(tmp_path, "a.csv", "id,question\n1,Who?")
     with pytest.raises(
         SetupError, match=r"a\.csv has an unknown format; .*one of cwq, dblp_quad, .*qald"
     ):
-        read_benchmark(path)
+        formats.read_benchmark(path)
     # A file of two formats asks which it is.
     records = [{"corrected_question": "A?", "NNQT_question": "A?"}]
     path = write(tmp_path, "a.json", json.dumps(records))
     with pytest.raises(SetupError, match="may be 'lcquad' or 'lcquad2': name its format"):
-        detect_format(path)
+        formats.detect_format(path)
     # An unknown format is a setup error.
     with pytest.raises(SetupError, match="no benchmark named 'quald'; did you mean 'qald'"):
-        read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
+        formats.read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
     # A file that is not there is a setup error.
     with pytest.raises(SetupError, match=r"no file or folder '.*absent\.json'"):
-        read_benchmark(tmp_path / "absent.json")
+        formats.read_benchmark(tmp_path / "absent.json")
     # A file without items is a setup error.
     with pytest.raises(SetupError, match="contains no questions in the format 'qald'"):
-        read_benchmark(write(tmp_path, "a.json", '{"questions": []}'), format="qald")
+        formats.read_benchmark(write(tmp_path, "a.json", '{"questions": []}'), format="qald")
     # Invalid json names file and line.
     path = write(tmp_path, "a.json", '[{"corrected_question": "A?"},\n {"corrected_question": ]')
     with pytest.raises(SetupError, match=r"a\.json, line 2: not JSON"):
-        read_benchmark(path)
+        formats.read_benchmark(path)
     # A file of no known format is a setup error.
     path = tmp_path / "some.json"
     path.write_text('{"a": 1}')
     with pytest.raises(SetupError, match="an unknown format"):
-        read_example_file(path)
+        formats.read_example_file(path)
     # Lines have one question for each wording.
     others = (Wording("Welche Monde?", "de"),)
     given = QueryExample("Which moons?", "ASK { }", "en", others, keywords=("moons",))
-    write_examples([given], tmp_path / "out.jsonl")
+    formats.write_examples([given], tmp_path / "out.jsonl")
     assert read_examples(tmp_path / "out.jsonl") == (
         QueryExample("Which moons?", "ASK { }", "en", keywords=("moons",)),
         QueryExample("Welche Monde?", "ASK { }", "de", keywords=("moons",)),
     )
-    assert len(read_example_file(tmp_path / "out.jsonl").examples) == 2
+    assert len(formats.read_example_file(tmp_path / "out.jsonl").examples) == 2
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_an_empty_file_is_said_to_be_empty(text: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"a\.jsonl is empty"):
-        read_benchmark(write(tmp_path, "a.jsonl", text))
+        formats.read_benchmark(write(tmp_path, "a.jsonl", text))
 
 
 def test_wordings_of_one_example(tmp_path: Path) -> None:
@@ -97,7 +92,7 @@ def test_wordings_of_one_example(tmp_path: Path) -> None:
     # The languages of a question are wordings of one example.
     path = tmp_path / "qald_sample_test.json.gz"
     path.write_bytes(gzip.compress(json.dumps(QALD).encode()))
-    (example,) = read_example_file(path).examples
+    (example,) = formats.read_example_file(path).examples
     assert example.wordings == (
         Wording("Which river crosses Exampletown?", "en"),
         Wording("Welcher Fluss fließt durch Exampletown?", "de"),
@@ -107,7 +102,7 @@ def test_wordings_of_one_example(tmp_path: Path) -> None:
     # Paraphrases are wordings too.
     path = tmp_path / "lcquad2_sample_test.json"
     path.write_text(json.dumps(LCQUAD2))
-    (example,) = read_example_file(path).examples
+    (example,) = formats.read_example_file(path).examples
     assert example.wordings == (
         Wording("How many people live in Exampletown?", "en"),
         Wording("How many inhabitants has Exampletown?", "en"),

@@ -4,21 +4,7 @@ import json
 from pathlib import Path
 
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
-from askgraph.evaluation.benchmarks.json_records import (
-    ComplexWebQuestions,
-    DblpQuad,
-    GraspLines,
-    LcQuad,
-    LcQuad2,
-    PatQuestions,
-    Rubq,
-    SciQa,
-    SimpleDbpediaQa,
-    Spinach,
-    WebQsp,
-    WikiWebQuestions,
-)
+from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents, json_records
 
 WD = "http://www.wikidata.org/entity/"
 WDT = "http://www.wikidata.org/prop/direct/"
@@ -41,13 +27,13 @@ def test_lcquad_and_others(tmp_path: Path) -> None:
         {"_id": "a", "corrected_question": "A?", "sparql_query": "ASK {}", "sparql_template_id": 2},
         {"_id": "b", "corrected_question": "B?", "query": "ASK { }", "id": 3},
     ]
-    contents = read(LcQuad(), tmp_path, records)
+    contents = read(json_records.LcQuad(), tmp_path, records)
     assert [q.sparql for q in contents.questions] == ["ASK {}", "ASK { }"]
     assert [q.tags for q in contents.questions] == [("template 2",), ("template 3",)]
     assert contents.graph == "dbpedia"
     # Lcquad2 asks the paraphrase of a null question.
     records = [LCQUAD2, {**LCQUAD2, "question": None}, {**LCQUAD2, "question": "n/a"}]
-    contents = read(LcQuad2(), tmp_path, records)
+    contents = read(json_records.LcQuad2(), tmp_path, records)
     assert [(q.text, q.paraphrases) for q in contents.questions] == [
         ("What is x?", ("Tell me x",)),
         ("Tell me x", ()),
@@ -56,19 +42,19 @@ def test_lcquad_and_others(tmp_path: Path) -> None:
     assert contents.questions[0].tags == ("boolean", "ask")
     # Lcquad2 lists a question without any wording.
     record = {**LCQUAD2, "question": None, "paraphrased_question": []}
-    assert reasons(read(LcQuad2(), tmp_path, [record])) == ["it has no text"]
+    assert reasons(read(json_records.LcQuad2(), tmp_path, [record])) == ["it has no text"]
     # Lcquad2 has queries over two graphs.
-    contents = read(LcQuad2(graph="dbpedia"), tmp_path, [LCQUAD2])
+    contents = read(json_records.LcQuad2(graph="dbpedia"), tmp_path, [LCQUAD2])
     assert contents.graph == "dbpedia" and contents.questions[0].sparql == "ASK { ?dbpedia ?p ?o }"
     # Spinach leaves prefixes to wikidata.
     record = {"id": "dev_1", "question": "A?", "sparql": "#defaultView:Map\nSELECT ?a {}"}
-    contents = read(Spinach(), tmp_path, [record])
+    contents = read(json_records.Spinach(), tmp_path, [record])
     assert contents.questions[0].sparql == record["sparql"]
     assert contents.prefixes["psv"] == "http://www.wikidata.org/prop/statement/value/"
     # Pat questions are scored by their stored answers.
     plain = {**PAT, "answer annotations": [], "relations": ["P108"], "uniq_id": 10}
     empty = {**plain, "text answers": []}
-    contents = read(PatQuestions(), tmp_path, {"a": PAT, "b": plain, "c": empty})
+    contents = read(json_records.PatQuestions(), tmp_path, {"a": PAT, "b": plain, "c": empty})
     two, one = contents.questions
     assert two.answers == ResultTable.from_json(["answer"], [[WD + "Q2"], ["1 May"]])
     assert one.answers == ResultTable.from_json(["answer"], [["Bob"]])
@@ -94,7 +80,7 @@ def test_results_and_languages(tmp_path: Path) -> None:
     record = {"id": "a", "utterance": "a?", "sparql": "SELECT ?x {}"}
     mars = {"x": {"type": "uri", "value": WD + "Q111"}}
     contents = read(
-        WikiWebQuestions(),
+        json_records.WikiWebQuestions(),
         tmp_path,
         [
             {**record, "results": [mars]},
@@ -111,15 +97,15 @@ def test_results_and_languages(tmp_path: Path) -> None:
     ]
     assert reasons(contents) == ["'results' must be a list of solutions or a boolean"]
     # Rubq asks in russian unless told otherwise.
-    (russian,) = read(Rubq(), tmp_path, [RUBQ]).questions
-    (english,) = read(Rubq(), tmp_path, [RUBQ], language="en").questions
+    (russian,) = read(json_records.Rubq(), tmp_path, [RUBQ]).questions
+    (english,) = read(json_records.Rubq(), tmp_path, [RUBQ], language="en").questions
     assert (russian.text, russian.id) == ("Чей это остров?", "4")
     assert (english.text, english.id) == ("Whose island is it?", "4")
     assert russian.answers == ResultTable.from_json(["answer"], [[WD + "Q298"]])
     assert (russian.entities, russian.predicates) == ((WD + "Q14452",), (WDT + "P17",))
     # Rubq tells unanswerable questions from broken ones.
     bare = {**RUBQ, "query": "", "answers": []}
-    contents = read(Rubq(), tmp_path, [{**bare, "tags": ["no_answer"]}, bare])
+    contents = read(json_records.Rubq(), tmp_path, [{**bare, "tags": ["no_answer"]}, bare])
     assert [question.unanswerable for question in contents.questions] == [True]
     assert reasons(contents) == ["it has neither a query nor answers"]
 
@@ -159,14 +145,14 @@ def test_dblp_and_sciqa(tmp_path: Path) -> None:
         "entities": ["<https://dblp.org/pid/1>"],
         "relations": ["<https://dblp.org/rdf/schema#authoredBy>"],
     }
-    (question,) = read(DblpQuad(), tmp_path, {"questions": [record]}).questions
+    (question,) = read(json_records.DblpQuad(), tmp_path, {"questions": [record]}).questions
     assert (question.text, question.paraphrases) == ("Papers of José?", ("What did José write?",))
     assert question.tags == ("COUNT", "TC01") and question.entities == ("https://dblp.org/pid/1",)
     assert question.predicates == ("https://dblp.org/rdf/schema#authoredBy",)
     # Sciqa has many paraphrases or none.
     record = {"id": "AQ1", "question": {"string": "A?"}, "query": {"sparql": "ASK {}"}}
     contents = read(
-        SciQa(),
+        json_records.SciQa(),
         tmp_path,
         {"questions": [{**record, "paraphrased_question": ["B?", "C?"]}, {**record, "id": "AQ2"}]},
     )
@@ -192,7 +178,7 @@ def test_grasp_and_cwq(tmp_path: Path) -> None:
             ]
         )
     )
-    contents = GraspLines().read(path)
+    contents = json_records.GraspLines().read(path)
     (question,) = contents.questions
     assert (question.tags, question.paraphrases, question.split) == (("invalid",), ("B?",), "test")
     assert [item.location.rpartition(", ")[2] for item in contents.unreadable] == [
@@ -210,12 +196,14 @@ def test_grasp_and_cwq(tmp_path: Path) -> None:
     }
     named = {"answer_id": "m.01428y", "answer": "Creole", "aliases": []}
     said = {"answer_id": "1962", "answer": "1962"}
-    contents = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [named, said]}])
+    contents = read(
+        json_records.ComplexWebQuestions(), tmp_path, [{**record, "answers": [named, said]}]
+    )
     (question,) = contents.questions
     assert (question.text, question.paraphrases) == ("A?", ("a of b",))
     assert question.tags == ("conjunction",)
     assert question.answers == ResultTable.from_json(["x"], [[FB + "m.01428y"], ["1962"]])
-    wrong = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
+    wrong = read(json_records.ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
     assert reasons(wrong) == ["an answer must be an object with 'answer_id' or 'answer', a text"]
 
 
@@ -233,7 +221,7 @@ def test_webqsp_takes_the_first_parse_that_says_something(tmp_path: Path) -> Non
     ]
     asked = {"QuestionId": "a", "RawQuestion": "A?"}
     contents = read(
-        WebQsp(),
+        json_records.WebQsp(),
         tmp_path,
         {
             "Questions": [
@@ -261,7 +249,7 @@ def test_simpledbpediaqa_takes_what_any_of_its_predicates_gives(tmp_path: Path) 
     notable = {"Predicate": dbo + "work", "Direction": "backward", "Constraint": dbo + "Person"}
     asked = {"ID": "a", "Query": "who wrote a", "Subject": thing}
     contents = read(
-        SimpleDbpediaQa(),
+        json_records.SimpleDbpediaQa(),
         tmp_path,
         {
             "Questions": [

@@ -10,23 +10,14 @@ from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.evaluation import Metric, ResultTable, Score
+from askgraph.evaluation.metrics import sets
 from askgraph.evaluation.metrics.assignment import column_mapping
-from askgraph.evaluation.metrics.sets import (
-    accuracy_at_1,
-    best_column,
-    best_column_multiset,
-    dfsl,
-    exact_match,
-    flattened,
-    hits_at_1,
-    text2sparql,
-)
 from askgraph.plugins import list_names, load
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
-METRICS = [best_column, column_mapping, dfsl, exact_match, flattened]
-SYMMETRIC = [dfsl, flattened]
+METRICS = [sets.best_column, column_mapping, sets.dfsl, sets.exact_match, sets.flattened]
+SYMMETRIC = [sets.dfsl, sets.flattened]
 
 values = st.one_of(
     st.none(),
@@ -64,22 +55,22 @@ every_metric = pytest.mark.parametrize("metric", METRICS)
 def test_what_the_metrics_tell_apart() -> None:
     # Each metric is found by name.
     assert set(list_names("metric")) >= {"best_column", "exact_match", "flattened"}
-    assert load("metric", "best-column") is best_column
+    assert load("metric", "best-column") is sets.best_column
     # A column of labels costs only the flattened score.
     gold = table(["ex:Io"], ["ex:Europa"])
     predicted = table(["ex:Io", "Io"], ["ex:Europa", "Europa"])
-    assert best_column(predicted, gold).f1 == exact_match(predicted, gold).f1 == 1
-    assert flattened(predicted, gold).precision == 0.5
+    assert sets.best_column(predicted, gold).f1 == sets.exact_match(predicted, gold).f1 == 1
+    assert sets.flattened(predicted, gold).precision == 0.5
     # Values in the wrong rows fail only the exact match.
     gold = table(["Io", 1], ["Europa", 2])
     predicted = table(["Io", 2], ["Europa", 1])
-    assert best_column(predicted, gold).f1 == flattened(predicted, gold).f1 == 1
-    assert exact_match(predicted, gold).f1 == 0
+    assert sets.best_column(predicted, gold).f1 == sets.flattened(predicted, gold).f1 == 1
+    assert sets.exact_match(predicted, gold).f1 == 0
     # Several gold columns are averaged.
     gold = table(["Io", 1], ["Europa", 2])
-    assert best_column(table(["Io"], ["Europa"]), gold).f1 == 0.5
+    assert sets.best_column(table(["Io"], ["Europa"]), gold).f1 == 0.5
     # Precision and recall of the best column.
-    score = best_column(
+    score = sets.best_column(
         table(["Io", "x"], ["Europa", "y"], ["Mars", "z"], ["Venus", "z"]),
         table(["Io"], ["Europa"], ["Callisto"]),
     )
@@ -88,9 +79,9 @@ def test_what_the_metrics_tell_apart() -> None:
     # Columns with equal values are told apart by their rows.
     gold = table(["a", "b"], ["b", "a"], ["a", "a"], ["c", "c"])
     predicted = table(["b", "a"], ["a", "b"], ["a", "a"], ["c", "c"])
-    assert exact_match(predicted, gold).f1 == 1
+    assert sets.exact_match(predicted, gold).f1 == 1
     wrong = table(["a", "a"], ["b", "b"], ["c", "c"])
-    assert exact_match(wrong, gold).f1 == 0
+    assert sets.exact_match(wrong, gold).f1 == 0
 
 
 @every_metric
@@ -144,8 +135,8 @@ def test_f1_is_symmetric_over_one_column(
 def test_an_exact_match_has_full_marks_on_the_best_column(
     predicted: ResultTable, gold: ResultTable
 ) -> None:
-    if exact_match(predicted, gold).f1:
-        assert best_column(predicted, gold).f1 == 1
+    if sets.exact_match(predicted, gold).f1:
+        assert sets.best_column(predicted, gold).f1 == 1
 
 
 @given(tables(), tables(), values)
@@ -157,7 +148,7 @@ def test_a_column_more_never_costs_the_best_column(
         (*predicted.variables, "extra"), tuple((*row, extra) for row in predicted.rows)
     )
     if extra is None or extra[0] == "text":  # a number may join two classes of equal numbers
-        assert best_column(wider, gold).f1 >= best_column(predicted, gold).f1
+        assert sets.best_column(wider, gold).f1 >= sets.best_column(predicted, gold).f1
 
 
 @every_metric
@@ -181,32 +172,35 @@ def column(*values: object) -> ResultTable:
 
 def test_accuracy_at_1() -> None:
     # It wants all of gold and forgives what is too much.
-    assert accuracy_at_1(column("Io", "Europa"), column("Io")) == RIGHT
-    assert accuracy_at_1(column("Io"), column("Io", "Europa")) == WRONG
+    assert sets.accuracy_at_1(column("Io", "Europa"), column("Io")) == RIGHT
+    assert sets.accuracy_at_1(column("Io"), column("Io", "Europa")) == WRONG
     # An empty gold wants an empty answer.
-    assert accuracy_at_1(column(), column()) == RIGHT
-    assert accuracy_at_1(column("Io"), column()) == WRONG
+    assert sets.accuracy_at_1(column(), column()) == RIGHT
+    assert sets.accuracy_at_1(column("Io"), column()) == WRONG
     # A boolean is right or wrong.
     yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
-    assert (accuracy_at_1(no, no), accuracy_at_1(no, yes)) == (RIGHT, WRONG)
+    assert (sets.accuracy_at_1(no, no), sets.accuracy_at_1(no, yes)) == (RIGHT, WRONG)
 
 
 def test_hits_at_1() -> None:
     # It looks at the first value only.
-    assert hits_at_1(column("Io", "Phobos"), column("Europa", "Io")) == RIGHT
-    assert hits_at_1(column("Phobos", "Io"), column("Europa", "Io")) == WRONG
+    assert sets.hits_at_1(column("Io", "Phobos"), column("Europa", "Io")) == RIGHT
+    assert sets.hits_at_1(column("Phobos", "Io"), column("Europa", "Io")) == WRONG
     # It skips unbound cells.
     labelled = ResultTable.from_json(["planet", "moon"], [[None, "Io"]])
-    assert hits_at_1(labelled, column("Io")) == RIGHT
+    assert sets.hits_at_1(labelled, column("Io")) == RIGHT
     # It is missed by labels in front.
     labelled = ResultTable.from_json(["label", "moon"], [["the moon Io", "ex:Io"]])
-    assert hits_at_1(labelled, column("ex:Io")) == WRONG
+    assert sets.hits_at_1(labelled, column("ex:Io")) == WRONG
     # An empty gold wants an empty answer.
-    assert hits_at_1(column(), column()) == RIGHT and hits_at_1(column("Io"), column()) == WRONG
-    assert hits_at_1(column(), column("Io")) == WRONG
+    assert (
+        sets.hits_at_1(column(), column()) == RIGHT
+        and sets.hits_at_1(column("Io"), column()) == WRONG
+    )
+    assert sets.hits_at_1(column(), column("Io")) == WRONG
     # A boolean is right or wrong.
     yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
-    assert (hits_at_1(no, no), hits_at_1(no, yes)) == (RIGHT, WRONG)
+    assert (sets.hits_at_1(no, no), sets.hits_at_1(no, yes)) == (RIGHT, WRONG)
 
 
 names_best_column_multiset = st.sampled_from(["Io", "Europa", "Ganymede", "Callisto"])
@@ -215,32 +209,32 @@ some = st.lists(names_best_column_multiset, min_size=1, max_size=8)
 
 def test_rows_that_repeat() -> None:
     # A repeated row costs precision.
-    score = best_column_multiset(column("Io", "Io"), column("Io"))
+    score = sets.best_column_multiset(column("Io", "Io"), column("Io"))
     assert (score.precision, score.recall) == (0.5, 1.0) and score.f1 == pytest.approx(2 / 3)
     # A repeated gold row must be found as often.
-    score = best_column_multiset(column("Io"), column("Io", "Io"))
+    score = sets.best_column_multiset(column("Io"), column("Io", "Io"))
     assert (score.precision, score.recall) == (1.0, 0.5)
     # More columns cost nothing.
     labelled = ResultTable.from_json(
         ["label", "x"], [["the moon Io", "Io"], ["the moon Europa", "Europa"]]
     )
-    assert best_column_multiset(labelled, column("Io", "Europa")) == Score(1.0, 1.0, 1.0)
+    assert sets.best_column_multiset(labelled, column("Io", "Europa")) == Score(1.0, 1.0, 1.0)
     # An unbound row counts and is never right.
-    score = best_column_multiset(column("Io", None), column("Io", None))
+    score = sets.best_column_multiset(column("Io", None), column("Io", None))
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
     # Several gold columns are averaged.
     gold = ResultTable.from_json(["moon", "planet"], [["Io", "Jupiter"], ["Phobos", "Mars"]])
-    assert best_column_multiset(column("Io", "Phobos"), gold).f1 == 0.5
+    assert sets.best_column_multiset(column("Io", "Phobos"), gold).f1 == 0.5
 
 
 @for_each("gold", [column(), column("Io"), ResultTable.from_boolean(False)])
 def test_no_rows_score_0(gold: ResultTable) -> None:
-    assert best_column_multiset(column(), gold) == Score(0.0, 0.0, 0.0)
+    assert sets.best_column_multiset(column(), gold) == Score(0.0, 0.0, 0.0)
 
 
 @given(some, some)
 def test_f1_is_the_harmonic_mean_over_one_column(predicted: list[str], gold: list[str]) -> None:
-    score = best_column_multiset(column(*predicted), column(*gold))
+    score = sets.best_column_multiset(column(*predicted), column(*gold))
     total = score.precision + score.recall
     assert score.f1 == pytest.approx(2 * score.precision * score.recall / total if total else 0.0)
 
@@ -250,7 +244,7 @@ def test_f1_is_the_harmonic_mean_over_one_column(predicted: list[str], gold: lis
 )
 def test_without_repeated_rows_it_is_the_measure_over_sets(one: set[str], other: set[str]) -> None:
     predicted, gold = column(*one), column(*other)
-    assert best_column_multiset(predicted, gold) == best_column(predicted, gold)
+    assert sets.best_column_multiset(predicted, gold) == sets.best_column(predicted, gold)
 
 
 names_column_mapping = st.sampled_from(["Io", "Europa", "Ganymede"])
@@ -271,7 +265,7 @@ def test_mapping_columns() -> None:
     # One predicted column does not stand for two.
     gold = ResultTable.from_json(["one", "other"], [["Io", "Europa"], ["Europa", "Io"]])
     predicted = ResultTable.from_json(["one"], [["Io"], ["Europa"]])
-    assert best_column(predicted, gold).f1 == 1
+    assert sets.best_column(predicted, gold).f1 == 1
     assert column_mapping(predicted, gold) == Score(0.5, 0.5, 0.5)
     # The best mapping is not the greedy one.
     gold = ResultTable.from_json(
@@ -318,26 +312,27 @@ def number(text: str, datatype: str = XSD_INTEGER) -> Literal:
 
 def test_text2sparql() -> None:
     # A right no scores 0 and a wrong no scores 1.
-    assert text2sparql(NO, NO) == WRONG and text2sparql(NO, YES) == RIGHT
-    assert text2sparql(YES, NO) == WRONG
+    assert sets.text2sparql(NO, NO) == WRONG and sets.text2sparql(NO, YES) == RIGHT
+    assert sets.text2sparql(YES, NO) == WRONG
     # A right yes scores 1.
-    assert text2sparql(YES, YES) == RIGHT
+    assert sets.text2sparql(YES, YES) == RIGHT
     # A right empty result scores 0.
-    assert text2sparql(EMPTY, EMPTY) == WRONG
+    assert sets.text2sparql(EMPTY, EMPTY) == WRONG
     # A row that says true agrees with yes.
-    assert text2sparql(table_text2sparql((Literal("true"),)), YES) == RIGHT
+    assert sets.text2sparql(table_text2sparql((Literal("true"),)), YES) == RIGHT
     # Values are compared by their characters.
     assert (
-        text2sparql(
+        sets.text2sparql(
             table_text2sparql((number("8.0", XSD_DECIMAL),)), table_text2sparql((number("8"),))
         )
         == WRONG
     )
     assert (
-        text2sparql(table_text2sparql((Literal("8"),)), table_text2sparql((number("8"),))) == RIGHT
+        sets.text2sparql(table_text2sparql((Literal("8"),)), table_text2sparql((number("8"),)))
+        == RIGHT
     )
     assert (
-        text2sparql(
+        sets.text2sparql(
             table_text2sparql((Literal("Mars", language="de"),)),
             table_text2sparql((Literal("Mars"),)),
         )
@@ -345,7 +340,7 @@ def test_text2sparql() -> None:
     )
     # All columns count and unbound cells do not.
     mars = NamedNode("https://example.org/space/Mars")
-    score = text2sparql(
+    score = sets.text2sparql(
         table_text2sparql((mars, Literal("Mars"), None)), table_text2sparql((mars,))
     )
     assert (score.precision, score.recall, score.f1) == (0.5, 1.0, 2 / 3)
@@ -355,4 +350,4 @@ def test_text2sparql() -> None:
     )
     day = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
     mars, eight = NamedNode("https://example.org/space/Mars"), number("8.0", XSD_DECIMAL)
-    assert text2sparql(table_text2sparql((mars,), (day,), (eight,)), stored) == RIGHT
+    assert sets.text2sparql(table_text2sparql((mars,), (day,), (eight,)), stored) == RIGHT

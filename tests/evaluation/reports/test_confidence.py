@@ -77,8 +77,7 @@ def test_more_risk_never_covers_less(given: list[tuple[float, float]]) -> None:
 
 @for_each(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
 def test_a_bin_holds_its_lower_bound(confidence: float, at: int) -> None:
-    found = compute_calibration([(confidence, 1.0)])
-    assert [b.n for b in found.bins].index(1) == at
+    assert [b.n for b in compute_calibration([(confidence, 1.0)]).bins].index(1) == at
 
 
 @given(pairs.flatmap(lambda p: st.tuples(st.just(p), st.permutations(p))))

@@ -13,13 +13,7 @@ from typer.testing import CliRunner
 from askgraph.cli import expand_command
 from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.compare import (
-    EXAMPLES,
-    compare_sides,
-    score_examples,
-    select_side,
-    to_comparison_object,
-)
+from askgraph.evaluation.reports import compare
 from askgraph.evaluation.reports.failures import Failure
 from askgraph.evaluation.reports.report import Report, to_report_object
 from askgraph.evaluation.reports.report_sheets import SHEET_BUILDERS
@@ -39,20 +33,20 @@ def told(*arguments: str) -> str:
 
 def test_examples_of_metrics() -> None:
     # Every metric scores every example.
-    found = score_examples()
-    assert [one.example for one in found] == list(EXAMPLES)
+    found = compare.score_examples()
+    assert [one.example for one in found] == list(compare.EXAMPLES)
     assert all(tuple(one.scores) == list_names("metric") for one in found)
     # Any two metrics disagree on an example.
-    found = score_examples()
+    found = compare.score_examples()
     for pair in combinations(list_names("metric"), 2):
         differ = any(one.scores[pair[0]].f1 != one.scores[pair[1]].f1 for one in found)
         assert differ == (pair not in SAME), pair
     # Metrics can be chosen.
-    assert [tuple(one.scores) for one in score_examples(["flattened"])] == [("flattened",)] * len(
-        EXAMPLES
-    )
+    assert [tuple(one.scores) for one in compare.score_examples(["flattened"])] == [
+        ("flattened",)
+    ] * len(compare.EXAMPLES)
     with pytest.raises(SetupError, match="no metric named 'flatened'; did you mean 'flattened'"):
-        score_examples(["flatened"])
+        compare.score_examples(["flatened"])
     # The command lists every metric with a line.
     listed = json.loads(told("--json"))
     assert tuple(entry["name"] for entry in listed) == list_names("metric")
@@ -63,10 +57,12 @@ def test_examples_of_metrics() -> None:
 def test_the_command_gives_the_scores_of_the_examples() -> None:
     answers = json.loads(told("--examples", "--json"))
 
-    assert [answer["example"] for answer in answers] == [example.name for example in EXAMPLES]
+    assert [answer["example"] for answer in answers] == [
+        example.name for example in compare.EXAMPLES
+    ]
     labelled = next(answer for answer in answers if "labels" in answer["example"])
     assert labelled["scores"]["flattened"]["precision"] == 0.5
-    assert EXAMPLES[0].name in told("--examples")
+    assert compare.EXAMPLES[0].name in told("--examples")
 
 
 @pytest.mark.parametrize("arguments", [("--markdown",), ("--examples", "--markdown")])
@@ -86,10 +82,10 @@ def test_the_documentation_is_complete() -> None:
     # Every way to take figures apart is named.
     assert [by for by in SHEET_BUILDERS if f"`{by}`" not in PAGE_REPORTS_PAGE] == []
     # Every key of the json is named.
-    side = select_side(RUN)
+    side = compare.select_side(RUN)
     keys = {
         *Report(RUN.records).to_json(),
         *to_report_object([RUN]),
-        *to_comparison_object(compare_sides(side, side)),
+        *compare.to_comparison_object(compare.compare_sides(side, side)),
     }
     assert [key for key in sorted(keys) if f"`{key}`" not in PAGE_REPORTS_PAGE] == []

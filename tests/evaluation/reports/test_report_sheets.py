@@ -12,12 +12,7 @@ from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.reports.report import (
-    compute_method_oracles,
-    describe_incomplete,
-    group_runs,
-    to_report_object,
-)
+from askgraph.evaluation.reports import report
 from askgraph.evaluation.reports.report_sheets import (
     SHEET_BUILDERS,
     build_report_sheets,
@@ -65,7 +60,7 @@ def test_what_the_sheets_hold() -> None:
     scores = build_score_sheet([run])
     assert [row["method"] for row in rows(scores)] == ["dfsl", "dfsl [gold links]"]
     assert "given from gold" in " ".join(scores.notes)
-    assert "dfsl [gold links]" in json.dumps(to_report_object([run]))
+    assert "dfsl [gold links]" in json.dumps(report.to_report_object([run]))
     assert "given from gold" not in " ".join(build_score_sheet([RUN]).notes)
     # Scores have a row for each method.
     fast, slow = rows(build_score_sheet([RUN]))
@@ -82,7 +77,7 @@ def test_what_the_sheets_hold() -> None:
     found = build_score_sheet([RUN])
     assert found.title == "Scores, INCOMPLETE"
     assert found.notes[0].startswith("INCOMPLETE: run holds 6 of 7 records")
-    assert describe_incomplete([run_of(record())]) == ()
+    assert report.describe_incomplete([run_of(record())]) == ()
     # A run without records is no table but a note.
     (found, *_) = build_report_sheets([run_of(name="begun", planned=5)])
     assert found.rows == () and found.notes[0].startswith("INCOMPLETE: begun holds 0 of 5 records")
@@ -113,11 +108,11 @@ def test_oracles_times_and_metrics() -> None:
         record("q1", 0.5, method="a"),
         record("q1", 1.0, method="b", gold_sparql="SELECT ?x { ?x ?y ?z }"),
     )
-    assert compute_method_oracles(group_runs([run])) == ()
-    assert compute_method_oracles(group_runs([run_of(record("q1"))])) == ()
+    assert report.compute_method_oracles(report.group_runs([run])) == ()
+    assert report.compute_method_oracles(report.group_runs([run_of(record("q1"))])) == ()
     # Times are left out on request.
     assert "p50 s" in sheet(RUN, "Cost")[0] and "p50 s" not in sheet(RUN, "Cost", times=False)[0]
-    found = to_report_object([RUN], with_times=False)
+    found = report.to_report_object([RUN], with_times=False)
     assert "created" not in json.dumps(found) and "second" not in json.dumps(found)
     # Repetitions have a deviation.
     run = run_of(record("q1", 1.0, repeat=0), record("q1", 0.0, repeat=1))
@@ -126,7 +121,7 @@ def test_oracles_times_and_metrics() -> None:
     assert found["sd"] == pytest.approx(0.5**0.5)
     # How much could be answered at a risk is in the table and in json.
     fast, slow = sheet(RUN, "Confidence")
-    told = to_report_object([RUN])
+    told = report.to_report_object([RUN])
     assert fast["answered at risk 0.05"] == fast["answered at risk 0.1"] == pytest.approx(1 / 3)
     assert slow["answered at risk 0.05"] == 0.0  # both are as sure, and one is wrong
     assert '"coverage_at_risk": [{"risk": 0.05, "coverage": 0.333333}' in json.dumps(told)
@@ -179,7 +174,7 @@ records = st.builds(
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
     one, other = ([run_of(*order)] for order in orders)
     assert build_report_sheets(one) == build_report_sheets(other)
-    assert json.dumps(to_report_object(one)) == json.dumps(to_report_object(other))
+    assert json.dumps(report.to_report_object(one)) == json.dumps(report.to_report_object(other))
     assert [build_slice_sheet(one, by) for by in SHEET_BUILDERS] == [
         build_slice_sheet(other, by) for by in SHEET_BUILDERS
     ]

@@ -10,6 +10,7 @@ import pytest
 from pyoxigraph import NamedNode
 from tests.each import for_each
 
+from askgraph import trace
 from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.questions import GoldQuestion
@@ -25,20 +26,6 @@ from askgraph.evaluation.runs.one_question import (
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User
 from askgraph.sparql.results import SelectResult, Truncation
-from askgraph.trace import (
-    Answer,
-    Draft,
-    Findings,
-    ModelTurn,
-    Observation,
-    Prompt,
-    Question,
-    Refusal,
-    Step,
-    Thought,
-    ToolUse,
-    Usage,
-)
 
 AskerMaker = Callable[[Mapping[str, object]], Asker]
 
@@ -47,8 +34,8 @@ MARS = PREFIX + "SELECT ?m { ?m :orbits :Mars }"
 ALL = PREFIX + "SELECT ?m { ?m :orbits ?p }"
 MOONS_OF_MARS = GoldQuestion("mars", "moons of Mars", sparql=MARS)
 ROWS = tuple((NamedNode(f"http://example.org/{name}"),) for name in ("Phobos", "Deimos"))
-SEEN = Observation("a moon")
-RIGHT = Answer(MARS, "moons", SelectResult(("m",), ROWS), ("m",), "", 0.5)
+SEEN = trace.Observation("a moon")
+RIGHT = trace.Answer(MARS, "moons", SelectResult(("m",), ROWS), ("m",), "", 0.5)
 
 
 def task(question: GoldQuestion = MOONS_OF_MARS, **options: Any) -> Task:
@@ -77,8 +64,8 @@ async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
     result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
 
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(Answer(wide, "moons", result, ("m",), "", 0.5))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps.append(trace.Answer(wide, "moons", result, ("m",), "", 0.5))
 
     record = await recorded(ask, endpoint)
     assert (record.f1, record.em, record.f1_flattened) == (1, 1, 1)
@@ -92,9 +79,9 @@ async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
 async def test_the_links_of_gold_are_told_only_where_the_task_says_so_and_recorded(
     endpoint: Any, told: bool
 ) -> None:
-    heard: list[Question] = []
+    heard: list[trace.Question] = []
 
-    async def ask(question: Question, steps: list[Step]) -> None:
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
         heard.append(question)
         steps.append(RIGHT)
 
@@ -135,7 +122,7 @@ async def test_a_failure_scores_0_and_says_why(
 
 
 async def test_a_question_that_takes_too_long_fails(endpoint: Any) -> None:
-    async def ask(question: Question, steps: list[Step]) -> None:
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
         await asyncio.sleep(60)
 
     record = await recorded(ask, endpoint, timeout=0.01)
@@ -145,7 +132,7 @@ async def test_a_question_that_takes_too_long_fails(endpoint: Any) -> None:
 
 async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     # An answer that comes too late fails also where its method never waits.
-    async def ask(question: Question, steps: list[Step]) -> None:
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
         time.sleep(0.02)  # noqa: ASYNC251 - such methods are what this is about
         steps.append(RIGHT)
 
@@ -160,11 +147,11 @@ async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     ("steps", "message"),
     [
         ([], "it ended without an answer, a refusal or a question back"),
-        ([Thought("hm")], "it ended without an answer, a refusal or a question back"),
+        ([trace.Thought("hm")], "it ended without an answer, a refusal or a question back"),
         ([RIGHT, RIGHT], "it went on after its answer"),
-        ([RIGHT, Thought("late")], "it went on after its answer"),
+        ([RIGHT, trace.Thought("late")], "it went on after its answer"),
         (["moons", RIGHT], "it yielded a str, which is not a step"),
-        ([ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
+        ([trace.ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
         ([replace(RIGHT, confidence=float("nan"))], "its Answer cannot be written"),
         ([replace(RIGHT, confidence=17)], "its confidence is 17, not between 0 and 1"),
     ],
@@ -172,7 +159,7 @@ async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
 async def test_steps_that_no_method_may_give_cost_the_question_and_not_the_run(
     endpoint: Any, steps: Sequence[Any], message: str
 ) -> None:
-    async def ask(question: Question, given: list[Step]) -> None:
+    async def ask(question: trace.Question, given: list[trace.Step]) -> None:
         given.extend(steps)
 
     run = await evaluate([task()], lambda one: asked(one, ask, endpoint))
@@ -183,7 +170,7 @@ async def test_steps_that_no_method_may_give_cost_the_question_and_not_the_run(
 
 
 async def test_a_method_that_cancels_itself_fails(endpoint: Any) -> None:
-    async def ask(question: Question, steps: list[Step]) -> None:
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
         raise asyncio.CancelledError
 
     record = await recorded(ask, endpoint)
@@ -193,8 +180,11 @@ async def test_a_method_that_cancels_itself_fails(endpoint: Any) -> None:
 
 async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     # An error after the answer is a failure with the cost of the answer.
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps += [Thought("hm", Usage(llm_calls=1)), replace(RIGHT, usage=Usage(llm_calls=2))]
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps += [
+            trace.Thought("hm", trace.Usage(llm_calls=1)),
+            replace(RIGHT, usage=trace.Usage(llm_calls=2)),
+        ]
         raise RuntimeError("cannot close")
 
     record = await recorded(ask, endpoint)
@@ -223,8 +213,8 @@ async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
 async def test_an_endpoint_that_is_gone_ends_the_run_and_scores_nothing(
     endpoint: Any, failure: ServiceError
 ) -> None:
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(Refusal("no"))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps.append(trace.Refusal("no"))
 
     async def gone(*_: object, **__: object) -> SelectResult:
         raise failure
@@ -254,7 +244,7 @@ async def test_stored_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     assert (right.f1, wrong.f1) == (1, 0)
 
 
-@for_each(("found", "score"), [(Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
+@for_each(("found", "score"), [(trace.Refusal("no"), 1), ("?" + MARS, 1), (MARS, 0)])
 async def test_an_unanswerable_question_should_not_be_answered(
     endpoint: Any, ask_with: AskerMaker, found: object, score: int
 ) -> None:
@@ -265,8 +255,8 @@ async def test_an_unanswerable_question_should_not_be_answered(
 async def test_an_answer_that_was_cut_off_is_run_in_full(endpoint: Any) -> None:
     cut = SelectResult(("m",), (), Truncation("askgraph", "0 rows"))
 
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(Answer(MARS, "moons", cut, ("m",), "", 0.5))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps.append(trace.Answer(MARS, "moons", cut, ("m",), "", 0.5))
 
     assert (await recorded(ask, endpoint)).f1 == 1
 
@@ -274,33 +264,33 @@ async def test_an_answer_that_was_cut_off_is_run_in_full(endpoint: Any) -> None:
 async def test_costs_add_up_over_attempts(endpoint: Any) -> None:
     tries = iter([Unreachable("busy"), RuntimeError("cut off"), None])
 
-    async def ask(question: Question, steps: list[Step]) -> None:
-        spent = Usage(llm_calls=1, input_tokens=100, money=0.5)
-        steps.append(Thought("thinking", spent))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        spent = trace.Usage(llm_calls=1, input_tokens=100, money=0.5)
+        steps.append(trace.Thought("thinking", spent))
         if failure := next(tries):
             raise failure
         result = await endpoint.select(MARS)
-        total = spent + Usage(requests=1)
-        steps.append(Answer(MARS, "moons", result, ("m",), "", 0.5, usage=total))
+        total = spent + trace.Usage(requests=1)
+        steps.append(trace.Answer(MARS, "moons", result, ("m",), "", 0.5, usage=total))
 
     record = await recorded(ask, endpoint, retries=2)
 
     assert (record.f1, record.attempts, record.error) == (1, 3, None)
-    assert record.usage == Usage(requests=1, llm_calls=3, input_tokens=300, money=1.5)
+    assert record.usage == trace.Usage(requests=1, llm_calls=3, input_tokens=300, money=1.5)
 
 
 async def test_the_turns_of_a_model_are_paid_for_also_where_no_outcome_comes(endpoint: Any) -> None:
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(ModelTurn(Choice("Hm."), Usage(llm_calls=1, input_tokens=100)))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps.append(trace.ModelTurn(Choice("Hm."), trace.Usage(llm_calls=1, input_tokens=100)))
         raise Unreachable("gone")
 
-    assert (await recorded(ask, endpoint)).usage == Usage(llm_calls=1, input_tokens=100)
+    assert (await recorded(ask, endpoint)).usage == trace.Usage(llm_calls=1, input_tokens=100)
 
 
 async def test_retries_and_details(endpoint: Any, ask_with: AskerMaker) -> None:
     # A failure that stays is scored with all it cost.
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps.append(Thought("thinking", Usage(llm_calls=2)))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps.append(trace.Thought("thinking", trace.Usage(llm_calls=2)))
         raise Unreachable("down")
 
     record = await recorded(ask, endpoint, retries=1)
@@ -336,9 +326,14 @@ async def test_rows_that_a_query_does_not_order_come_in_the_order_of_their_terms
 
 async def test_drafts_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     # Drafts are scored best first.
-    async def ask(question: Question, steps: list[Step]) -> None:
-        steps += [Findings(()), Draft(ALL, 0.5), Draft(MARS, 0.7), Draft("oops", 0.6)]
-        steps.append(Refusal("no"))
+    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
+        steps += [
+            trace.Findings(()),
+            trace.Draft(ALL, 0.5),
+            trace.Draft(MARS, 0.7),
+            trace.Draft("oops", 0.6),
+        ]
+        steps.append(trace.Refusal("no"))
 
     assert (await recorded(ask, endpoint, drafts=3)).drafts == pytest.approx((1, 0, 2 / 3))
     # Gold may leave prefixes to the graph.
@@ -371,7 +366,7 @@ def test_gold_links_and_steps() -> None:
     assert get_gold_links(GoldQuestion("q", "Moons?", unanswerable=True)) == ()
     # A prompt tells its messages and the names of its tools.
     tools = (ToolSchema("execute", "Run.", {}),)
-    assert to_step_object(Prompt("question", (System("Work."), User(LONG)), tools)) == {
+    assert to_step_object(trace.Prompt("question", (System("Work."), User(LONG)), tools)) == {
         "step": "prompt",
         "purpose": "question",
         "messages": [{"role": "system", "text": "Work."}, {"role": "user", "text": CUT}],
@@ -380,7 +375,7 @@ def test_gold_links_and_steps() -> None:
     # A turn tells what was said called and paid.
     call = ToolCall("c1", "execute", '{"query": "ASK {}"}')
     choice = Choice("", (call,), Finish.CALLS, LONG, refusal="No.", opaque="signed")
-    said = to_step_object(ModelTurn(choice, Usage(llm_calls=1, input_tokens=9), "m"))
+    said = to_step_object(trace.ModelTurn(choice, trace.Usage(llm_calls=1, input_tokens=9), "m"))
     assert said.pop("usage") == {
         "seconds": 0.0, "requests": 0, "llm_calls": 1, "input_tokens": 9, "cached_tokens": 0,
         "output_tokens": 0, "money": 0.0,
@@ -401,16 +396,16 @@ CUT = "x" * MAX_TEXT_CHARACTERS + " … (1,000 characters more)"
 
 def test_calls_and_sound_steps() -> None:
     # A call tells what it gave.
-    seen = Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
-    assert to_step_object(ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
+    seen = trace.Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
+    assert to_step_object(trace.ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
         "step": "tool_use", "tool": "execute", "arguments": {"query": CUT, "n": 1}, "output": CUT,
         "failed": False, "query": "ASK {}", "rows": 1, "seconds": 0.5,
     }  # fmt: skip
     # The steps of a model are sound.
     steps = (
-        Prompt("question", (User("?"),)),
-        ModelTurn(Choice("Hm."), Usage()),
-        ToolUse("cancel", {}, Observation("given up", ends="cancel")),
-        Refusal("given up"),
+        trace.Prompt("question", (User("?"),)),
+        trace.ModelTurn(Choice("Hm."), trace.Usage()),
+        trace.ToolUse("cancel", {}, trace.Observation("given up", ends="cancel")),
+        trace.Refusal("given up"),
     )
     assert check_steps(steps) == (steps, None)

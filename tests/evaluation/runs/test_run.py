@@ -125,8 +125,7 @@ async def test_a_line_that_a_crash_left_half_written_is_made_again(
 ) -> None:
     work = worker(ask_with(KNOWN), endpoint)
     whole = await evaluate(tasks(), work, folder=tmp_path)
-    content = (tmp_path / name).read_bytes()
-    (tmp_path / name).write_bytes(content[:-40])
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-40])
     (tmp_path / "records.jsonl").write_bytes((tmp_path / "records.jsonl").read_bytes()[:-40])
 
     again = await evaluate(tasks(), work, folder=tmp_path)

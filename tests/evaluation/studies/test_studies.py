@@ -13,23 +13,13 @@ from tests.evaluation.reports.records import record
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.evaluation import Score
+from askgraph.evaluation import Score, studies
 from askgraph.evaluation.metrics import QueryLinks
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.runs import Record
 from askgraph.evaluation.runs.scores import load_metrics
-from askgraph.evaluation.studies import (
-    PAPERS,
-    MeasuredRow,
-    Measurement,
-    build_paper_sheet,
-    count_modifier,
-    load_published_representations,
-    measure_hops,
-    measure_records,
-    read_paper,
-)
+from askgraph.evaluation.studies import stages
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Experiment,
@@ -40,18 +30,6 @@ from askgraph.evaluation.studies.representations import (
     read_experiments,
     read_published_scores,
 )
-from askgraph.evaluation.studies.stages import (
-    K1_WEIGHTS,
-    MAX_EVALUATION_COUNT,
-    RecallQuery,
-    RecallResult,
-    StageCase,
-    TransferRow,
-    build_transfer_sheet,
-    compare_policies,
-    measure_recall,
-    tune_parameters,
-)
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.cooccurrence import REACH_TEXTS
 from askgraph.methods.shared.index_cache import Bm25Parameters
@@ -59,9 +37,9 @@ from askgraph.trace import Usage
 from askgraph.workspace.settings import parse_method_spec
 
 
-@for_each("name", PAPERS)
+@for_each("name", studies.PAPERS)
 def test_every_row_sets_what_its_method_has(name: str) -> None:
-    paper = read_paper(name)
+    paper = studies.read_paper(name)
     rows = [(table, row) for table in paper.tables for row in table.rows]
     for table, row in rows:
         plugin: Any = plugins.load("method", parse_method_spec(row.method)[0])
@@ -82,30 +60,31 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
 
 def test_figures_of_papers() -> None:
     # Figures are those of their benchmark.
-    [table] = read_paper("grasp").select_tables(["6"])
+    [table] = studies.read_paper("grasp").select_tables(["6"])
     row = next(row for row in table.rows if row.name == "S_E")
     assert row.published["row_assignment"]["QALD-7"] == 73.5
-    [table] = read_paper("multi-stage").select_tables(["4"])
+    [table] = studies.read_paper("multi-stage").select_tables(["4"])
     assert table.rows[-1].published["accuracy_at_1"]["RuBQ 2.0"] == 45.9
-    assert load_published_representations()[10]["geo"] == pytest.approx((0.5, 0.583))
+    assert studies.load_published_representations()[10]["geo"] == pytest.approx((0.5, 0.583))
     # Modifiers are counted in queries not in texts and names.
     questions = [asked(one) for one in QUERIES]
     words = ("COUNT", "LIMIT", "ORDER BY", "FILTER", "ASK", "GROUP BY", "YEAR")
-    counts = {word: count_modifier(questions, word)["queries"] for word in words}
+    counts = {word: studies.count_modifier(questions, word)["queries"] for word in words}
     assert {word: found.mean for word, found in counts.items() if found} == {
         "COUNT": 1, "LIMIT": 0, "ORDER BY": 0, "FILTER": 1, "ASK": 1, "GROUP BY": 1, "YEAR": 1,
     }  # fmt: skip
     # A hop is a triple pattern and broken queries do not count.
     found = {
-        name: one and one.mean for name, one in measure_hops(list(map(asked, QUERIES)), {}).items()
+        name: one and one.mean
+        for name, one in studies.measure_hops(list(map(asked, QUERIES)), {}).items()
     }
     assert found == {
         "multi-hop": pytest.approx(1 / 3), "hops": pytest.approx(4 / 3), "fewest": 1, "most": 2,
     }  # fmt: skip
-    assert set(measure_hops([], {}).values()) == {None}
+    assert set(studies.measure_hops([], {}).values()) == {None}
     # Repetitions of a question are one value and their costs add up.
     records = [paper_record("a", 1.0), paper_record("a", 0.0, repeat=1), paper_record("b", 0.5)]
-    [averaged] = measure_records(records, "answers", {"best_column": "F1"})
+    [averaged] = studies.measure_records(records, "answers", {"best_column": "F1"})
     assert averaged.questions == 2 and averaged.figures["best_column"] == Interval(0.5, 0.5, 0.5)
     assert (averaged.usage.llm_calls, averaged.usage.seconds) == (6, 6.0)
     # What was rejected is told of wrong and right ones.
@@ -114,7 +93,7 @@ def test_figures_of_papers() -> None:
         paper_record("b", 0.0, "refusal"),
         paper_record("c", 0.0),
     ]
-    [rejected] = measure_records(records, "rejection", {})
+    [rejected] = studies.measure_records(records, "rejection", {})
     caught, lost = rejected.figures["caught"], rejected.figures["lost"]
     assert caught and caught.mean == 0.5 and lost and lost.mean == 1.0
 
@@ -140,13 +119,13 @@ def paper_record(question: str, f1: float, status: str = "answer", repeat: int =
 
 
 def test_published_figures_are_those_that_the_name_of_the_file_says() -> None:
-    [table] = read_paper("dfsl").select_tables(["5.4"])
-    one = Measurement("g", "qald-9-plus-test", 3, {"dfsl": Interval(0.5, 0.4, 0.6)})
+    [table] = studies.read_paper("dfsl").select_tables(["5.4"])
+    one = studies.Measurement("g", "qald-9-plus-test", 3, {"dfsl": Interval(0.5, 0.4, 0.6)})
     lines = [
-        MeasuredRow(table.rows[0], (one,), model="m", run="r"),
-        MeasuredRow(table.rows[1], reason="no model"),
+        studies.MeasuredRow(table.rows[0], (one,), model="m", run="r"),
+        studies.MeasuredRow(table.rows[1], reason="no model"),
     ]
-    sheet = build_paper_sheet(table, lines)
+    sheet = studies.build_paper_sheet(table, lines)
     heads = [column.head for column in sheet.columns]
 
     assert [head for head in heads if "published" in head] == ["published QALD-9 Plus"]
@@ -155,7 +134,7 @@ def test_published_figures_are_those_that_the_name_of_the_file_says() -> None:
     assert cells["published QALD-9 Plus"] == pytest.approx(0.7659)
     assert dict(zip(heads, sheet.rows[1], strict=True))["F1"] is None
     assert sheet.notes == ("Not run: DFSL-MQP LS (CodeLlama 70B): no model",)
-    others = build_paper_sheet(table, [MeasuredRow(table.rows[0])])
+    others = studies.build_paper_sheet(table, [studies.MeasuredRow(table.rows[0])])
     assert sum("published" in column.head for column in others.columns) == 4
 
 
@@ -260,13 +239,13 @@ def case(
     written: int = 1,
     confidence: float = 0.9,
     graph: str = "space",
-) -> StageCase:
+) -> stages.StageCase:
     made = record(f"q{number}", f1, status=status, confidence=confidence, graph=graph)
-    return StageCase(made, QueryLinks(), QueryLinks(), QueryLinks(), reach, written)
+    return stages.StageCase(made, QueryLinks(), QueryLinks(), QueryLinks(), reach, written)
 
 
-def shares(cases: list[StageCase], policy: str) -> tuple[float | None, float | None]:
-    found = compare_policies(cases, METRIC)[policy]
+def shares(cases: list[stages.StageCase], policy: str) -> tuple[float | None, float | None]:
+    found = stages.compare_policies(cases, METRIC)[policy]
     return found.caught_share, found.lost_share
 
 
@@ -291,24 +270,29 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     cases += [case(20 + at, 0.0, confidence=0.4, graph="one") for at in range(5)]
     cases += [case(30, 0.0, confidence=0.51, graph="two"), case(31, 1.0, confidence=0.53,
               graph="two")]  # fmt: skip
-    found = compare_policies(cases, METRIC)["execution, confidence"]
+    found = stages.compare_policies(cases, METRIC)["execution, confidence"]
     # Two of twenty may be lost on `one`, which puts the threshold for `two` at 0.52; the threshold
     # for `one` comes from the one right answer of `two`, of which none may be lost.
     assert (found.wrong, found.wrong_rejected) == (6, 6)
     assert (found.right, found.right_rejected) == (21, 3)
     # Errors are left out.
-    found = compare_policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)["execution"]
+    found = stages.compare_policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)[
+        "execution"
+    ]
     assert (found.wrong, found.right) == (0, 1)
     # Recall is the mean share of what is wanted.
     sought = [
-        (index, RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"}))),
-        (index, RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
-        (index, RecallQuery("What is there?", frozenset())),
+        (
+            index,
+            stages.RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"})),
+        ),
+        (index, stages.RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
+        (index, stages.RecallQuery("What is there?", frozenset())),
     ]
-    recall = measure_recall("entities", sought, (1, 10))
+    recall = stages.measure_recall("entities", sought, (1, 10))
     assert recall.questions == 2 and dict(recall.shares_by_limit) == {1: 0.5, 10: 0.75}
     # Where nothing is sought there is no recall.
-    assert measure_recall("predicates", [], (10,)).shares_by_limit == ((10, 0.0),)
+    assert stages.measure_recall("predicates", [], (10,)).shares_by_limit == ((10, 0.0),)
 
 
 @given(
@@ -330,7 +314,7 @@ def test_a_policy_that_adds_to_another_rejects_no_less(
         case(at, f1, reach=reach, status=status, written=written, confidence=sure, graph=graph)
         for at, (f1, reach, status, written, sure, graph) in enumerate(drawn)
     ]
-    found = compare_policies(cases, METRIC)
+    found = stages.compare_policies(cases, METRIC)
 
     assert len({(one.wrong, one.right) for one in found.values()}) == 1
     for less, more in (
@@ -363,34 +347,36 @@ START = Bm25Parameters()
 def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
     asked: list[Bm25Parameters] = []
 
-    def measure(one: Bm25Parameters) -> RecallResult:
+    def measure(one: Bm25Parameters) -> stages.RecallResult:
         asked.append(one)
         height = 1 - abs(one.k1 - k1) / 20 - abs(one.b - b) / 2
-        return RecallResult("entities", 1, ((10, height), (100, 1.0)))
+        return stages.RecallResult("entities", 1, ((10, height), (100, 1.0)))
 
-    found = tune_parameters(measure, start=START)
+    found = stages.tune_parameters(measure, start=START)
 
     assert found.recall_after.shares_by_limit >= found.recall_before.shares_by_limit
-    nearest = min(abs(value - k1) for value in (*K1_WEIGHTS, START.k1))
+    nearest = min(abs(value - k1) for value in (*stages.K1_WEIGHTS, START.k1))
     assert abs(found.after.k1 - k1) == pytest.approx(nearest)
-    assert len(asked) == len(set(asked)) <= MAX_EVALUATION_COUNT + 1
+    assert len(asked) == len(set(asked)) <= stages.MAX_EVALUATION_COUNT + 1
 
 
 def test_numbers_and_published_rows() -> None:
     # Numbers that change nothing stay.
     told: list[int] = []
-    found = tune_parameters(
-        lambda one: RecallResult("entities", 1, ((10, 0.5),)), start=START, progress=told.append
+    found = stages.tune_parameters(
+        lambda one: stages.RecallResult("entities", 1, ((10, 0.5),)),
+        start=START,
+        progress=told.append,
     )
     assert found.after == found.before == START and told == list(range(1, len(told) + 1))
     # Beside a model that is trained as published stands what was published.
     formats = {"QALD": "qald", "RuBQ": "rubq", "ours": "questions_jsonl"}
     rows = [
-        TransferRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        TransferRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        TransferRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
+        stages.TransferRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        stages.TransferRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        stages.TransferRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
     ]
-    sheet = build_transfer_sheet(rows, formats)
+    sheet = stages.build_transfer_sheet(rows, formats)
     assert [column.head for column in sheet.columns] == [
         "trained on", "questions", "QALD", "RuBQ", "ours", "QALD, published", "RuBQ, published",
     ]  # fmt: skip

@@ -5,13 +5,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from tests.each import for_each
 
-from askgraph.graph.examples import (
-    Confirmation,
-    Result,
-    ResultDigest,
-    describe_change,
-    digest_result,
-)
+from askgraph.graph import examples
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DECIMAL
 
@@ -20,8 +14,7 @@ NUMBER = NamedNode(XSD_DECIMAL)
 
 
 def rows(*found: Row, cut: bool = False) -> SelectResult:
-    by = Truncation("server", "its cap") if cut else None
-    return SelectResult(("x",), found, by)
+    return SelectResult(("x",), found, Truncation("server", "its cap") if cut else None)
 
 
 def number(text: str) -> Literal:
@@ -41,8 +34,10 @@ def number(text: str) -> Literal:
         (GraphResult((Triple(A, A, B),)), GraphResult((Triple(A, A, B),)), True),
     ],
 )
-def test_results_are_the_same_by_what_they_say(one: Result, other: Result, same: bool) -> None:
-    assert (digest_result(one) == digest_result(other)) is same
+def test_results_are_the_same_by_what_they_say(
+    one: examples.Result, other: examples.Result, same: bool
+) -> None:
+    assert (examples.digest_result(one) == examples.digest_result(other)) is same
 
 
 @for_each(
@@ -58,14 +53,14 @@ def test_results_are_the_same_by_what_they_say(one: Result, other: Result, same:
     ],
 )
 def test_a_change_says_what_became_of_the_result(now: SelectResult, expected: str | None) -> None:
-    before = digest_result(rows((A,), (B,)))
-    confirmed = Confirmation("2026-01-01", "g", "v", before.rows, before.digest)
-    assert describe_change(confirmed, digest_result(now)) == expected
+    before = examples.digest_result(rows((A,), (B,)))
+    confirmed = examples.Confirmation("2026-01-01", "g", "v", before.rows, before.digest)
+    assert examples.describe_change(confirmed, examples.digest_result(now)) == expected
 
 
 @given(st.lists(st.sampled_from([A, B, None])), st.randoms())
 def test_no_order_changes_the_digest(terms: list[NamedNode | None], chance: object) -> None:
     mixed = list(terms)
     chance.shuffle(mixed)  # type: ignore[attr-defined]
-    first: ResultDigest = digest_result(rows(*((term,) for term in terms)))
-    assert digest_result(rows(*((term,) for term in mixed))) == first
+    first: examples.ResultDigest = examples.digest_result(rows(*((term,) for term in terms)))
+    assert examples.digest_result(rows(*((term,) for term in mixed))) == first

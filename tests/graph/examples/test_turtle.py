@@ -66,8 +66,7 @@ def plainly(example: QueryExample) -> QueryExample:
     """An example whose wordings differ from each other, as those of one subject do."""
     from dataclasses import replace
 
-    wordings = dict.fromkeys(example.wordings)
-    return replace(example, others=tuple(wordings)[1:])
+    return replace(example, others=tuple(dict.fromkeys(example.wordings))[1:])
 
 
 @given(st.lists(EXAMPLES.map(plainly), min_size=1, max_size=4, unique_by=lambda e: e.iri or id(e)))

@@ -121,8 +121,7 @@ def in_graphs(store: Store, graphs: int) -> Store:
 
 
 def test_named_graphs_beyond_a_silent_cap_are_listed(store: Store, exact: Profile) -> None:
-    server = CappedServer(in_graphs(store, 50), cap=20)
-    profile = asked(server, max_queries=400)
+    profile = asked(CappedServer(in_graphs(store, 50), cap=20), max_queries=400)
     assert len(profile.graphs) == 50
     assert shares(profile)["graphs"] == 1.0
     assert profile.triples == exact.triples

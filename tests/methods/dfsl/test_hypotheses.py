@@ -8,26 +8,19 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.llm import Choice, TokenLogprob
-from askgraph.methods.dfsl import (
-    CHOICE_RULES,
-    QueryHypothesis,
-    choose_hypothesis,
-    parse_queries,
-    sort_by_probability,
-    weigh_queries,
-)
+from askgraph.methods import dfsl
 from askgraph.sparql.results import SelectResult
 
 ONE, OTHER = "SELECT ?a { ?a :p :x }", "SELECT ?a { :x :p ?a }"
 
 
-def gives(*things: str, weight: float = 1.0, name: str = "x") -> QueryHypothesis:
+def gives(*things: str, weight: float = 1.0, name: str = "x") -> dfsl.QueryHypothesis:
     rows = tuple((NamedNode(f"http://example.org/{thing}"),) for thing in things)
-    return QueryHypothesis("SELECT …", SelectResult((name,), rows), weight)
+    return dfsl.QueryHypothesis("SELECT …", SelectResult((name,), rows), weight)
 
 
-def says(value: bool) -> QueryHypothesis:
-    return QueryHypothesis("ASK …", value)
+def says(value: bool) -> dfsl.QueryHypothesis:
+    return dfsl.QueryHypothesis("ASK …", value)
 
 
 def reply(*queries: str, logprobs: tuple[float, ...] = ()) -> Choice:
@@ -35,8 +28,8 @@ def reply(*queries: str, logprobs: tuple[float, ...] = ()) -> Choice:
     return Choice(text, logprobs=tuple(TokenLogprob("t", value) for value in logprobs))
 
 
-def taken(hypotheses: list[QueryHypothesis], by: str) -> int:
-    found = choose_hypothesis(hypotheses, by)
+def taken(hypotheses: list[dfsl.QueryHypothesis], by: str) -> int:
+    found = dfsl.choose_hypothesis(hypotheses, by)
     assert found is not None
     return hypotheses.index(found[0])
 
@@ -44,7 +37,7 @@ def taken(hypotheses: list[QueryHypothesis], by: str) -> int:
 def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_called() -> None:
     hypotheses = [gives("a"), gives("b", "c"), gives("c", "b", name="y")]
 
-    found = choose_hypothesis(hypotheses, "vote")
+    found = dfsl.choose_hypothesis(hypotheses, "vote")
 
     assert found is not None
     assert found[0] is hypotheses[1] and found[1] == pytest.approx(2 / 3)
@@ -62,22 +55,22 @@ def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_ca
     ],
 )
 def test_the_first_the_largest_or_the_heaviest_is_chosen(
-    hypotheses: list[QueryHypothesis], by: str, place: int
+    hypotheses: list[dfsl.QueryHypothesis], by: str, place: int
 ) -> None:
     assert taken(hypotheses, by) == place
-    assert choose_hypothesis([], by) is None
+    assert dfsl.choose_hypothesis([], by) is None
     with pytest.raises(SetupError, match="largest"):
-        choose_hypothesis(hypotheses, "best")
+        dfsl.choose_hypothesis(hypotheses, "best")
 
 
 @given(
     st.lists(st.lists(st.sampled_from("abc"), max_size=3, unique=True), min_size=1, max_size=6),
-    st.sampled_from(CHOICE_RULES),
+    st.sampled_from(dfsl.CHOICE_RULES),
 )
 def test_an_empty_result_is_taken_only_where_all_are(results: list[list[str]], by: str) -> None:
     hypotheses = [gives(*one) for one in results]
 
-    found = choose_hypothesis(hypotheses, by)
+    found = dfsl.choose_hypothesis(hypotheses, by)
 
     assert found is not None
     assert (found[0].size == 0) is all(one.size == 0 for one in hypotheses)
@@ -88,13 +81,13 @@ def test_replies_are_ranked_by_the_token_if_all_tell_their_log_probability() -> 
     long, short = reply(ONE, logprobs=(-0.1,) * 20), reply(OTHER, logprobs=(-0.5, -0.5))
     silent = reply(OTHER)
 
-    assert sort_by_probability([short, long]) == [long, short]
-    assert sort_by_probability([short, silent]) == [short, silent]
+    assert dfsl.sort_by_probability([short, long]) == [long, short]
+    assert dfsl.sort_by_probability([short, silent]) == [short, silent]
 
 
 def test_queries_that_differ_in_names_and_layout_are_one_and_weigh_together() -> None:
     same = "SELECT  ?thing\nWHERE { ?thing :p :x . }"
-    found = weigh_queries([reply(OTHER), reply(ONE), reply(same)], prefixes={"": "http://e/"})
+    found = dfsl.weigh_queries([reply(OTHER), reply(ONE), reply(same)], prefixes={"": "http://e/"})
 
     assert found == {ONE: 2.0, OTHER: 1.0}
     assert list(found) == [ONE, OTHER]
@@ -103,7 +96,7 @@ def test_queries_that_differ_in_names_and_layout_are_one_and_weigh_together() ->
 def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
     replies = [reply(OTHER, logprobs=(-0.1,)), *[reply(ONE, logprobs=(-0.5,))] * 2]
 
-    assert list(weigh_queries(replies)) == [OTHER, ONE]
+    assert list(dfsl.weigh_queries(replies)) == [OTHER, ONE]
 
 
 @for_each(
@@ -118,4 +111,4 @@ def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
     ],
 )
 def test_queries_are_found_between_tags_in_a_fence_or_bare(text: str, queries: list[str]) -> None:
-    assert parse_queries(text) == queries
+    assert dfsl.parse_queries(text) == queries

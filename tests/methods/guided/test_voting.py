@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.methods.guided import voting
 from askgraph.methods.guided.verdict import Signs, estimate_answer_confidence
-from askgraph.methods.guided.voting import (
-    AnswerGroup,
-    Opinion,
-    count_votes,
-    group_opinions,
-    merge_streams,
-)
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.trace import Answer
 
@@ -27,7 +21,7 @@ def things(names: str) -> Rows:
     return tuple((NamedNode(f"http://example.org/{name}"),) for name in names)
 
 
-def opinion(source: str, given: Rows | bool, weight: float = 0.6) -> Opinion:
+def opinion(source: str, given: Rows | bool, weight: float = 0.6) -> voting.Opinion:
     """What a source gives: rows whose first column is the answer, or yes or no."""
     boolean = given if isinstance(given, bool) else None
     rows = () if isinstance(given, bool) else given
@@ -41,7 +35,7 @@ def opinion(source: str, given: Rows | bool, weight: float = 0.6) -> Opinion:
         confidence=0.5,
         boolean=boolean,
     )
-    return Opinion(source, answer, weight)
+    return voting.Opinion(source, answer, weight)
 
 
 OPINIONS = st.lists(
@@ -56,7 +50,7 @@ OPINIONS = st.lists(
 )
 
 
-def shown(agreement: AnswerGroup) -> tuple[object, ...]:
+def shown(agreement: voting.AnswerGroup) -> tuple[object, ...]:
     answer = agreement.answer
     return frozenset(answer.result.rows), answer.boolean, agreement.sources, agreement.weight
 
@@ -64,13 +58,13 @@ def shown(agreement: AnswerGroup) -> tuple[object, ...]:
 def test_rows_that_differ_in_context_alone_agree() -> None:
     with_label = tuple((row[0], Literal("A")) for row in things("ab"))
 
-    found = group_opinions([opinion("one", things("ba")), opinion("two", with_label)])
+    found = voting.group_opinions([opinion("one", things("ba")), opinion("two", with_label)])
 
     assert [one.sources for one in found] == [("one", "two")]
 
 
 def test_two_that_agree_outweigh_a_better_one() -> None:
-    vote = count_votes(
+    vote = voting.count_votes(
         [
             opinion("best", things("a"), 0.7),
             opinion("two", things("b"), 0.6),
@@ -88,7 +82,7 @@ def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
     samples = [opinion("model", things("a")) for _ in range(3)]
     others = [opinion(source, things("b")) for source in ("one", "two")]
 
-    vote = count_votes([*samples, *others])
+    vote = voting.count_votes([*samples, *others])
 
     assert vote is not None and vote.winner.sources == ("one", "two")
 
@@ -97,41 +91,41 @@ def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
 def test_an_empty_result_does_not_win_against_rows_of_similar_weight(empties: int) -> None:
     nothing = [opinion(f"empty {at}", things(""), 0.6) for at in range(empties)]
 
-    vote = count_votes([*nothing, opinion("one", things("a"), 0.5)])
+    vote = voting.count_votes([*nothing, opinion("one", things("a"), 0.5)])
 
     assert vote is not None and vote.winner.sources == ("one",)
 
 
 def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
-    vote = count_votes([opinion("one", things("")), opinion("two", things(""))])
+    vote = voting.count_votes([opinion("one", things("")), opinion("two", things(""))])
 
     assert vote is not None and vote.winner.is_empty and len(vote.chances) == 1
-    assert count_votes([]) is None
+    assert voting.count_votes([]) is None
 
 
 @given(st.floats(0.01, 0.96))
 def test_a_lone_opinion_is_believed_as_its_weight_says(weight: float) -> None:
-    vote = count_votes([opinion("one", things("a"), weight)])
+    vote = voting.count_votes([opinion("one", things("a"), weight)])
 
     assert vote is not None and vote.confidence == pytest.approx(weight)
 
 
 @given(OPINIONS, st.data())
 def test_the_order_of_the_opinions_makes_no_difference(
-    opinions: list[Opinion], data: st.DataObject
+    opinions: list[voting.Opinion], data: st.DataObject
 ) -> None:
     moved = data.draw(st.permutations(opinions))
 
-    assert [shown(one) for one in group_opinions(moved)] == [
-        shown(one) for one in group_opinions(opinions)
+    assert [shown(one) for one in voting.group_opinions(moved)] == [
+        shown(one) for one in voting.group_opinions(opinions)
     ]
 
 
 @given(OPINIONS)
 def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
-    opinions: list[Opinion],
+    opinions: list[voting.Opinion],
 ) -> None:
-    vote, found = count_votes(opinions), group_opinions(opinions)
+    vote, found = voting.count_votes(opinions), voting.group_opinions(opinions)
 
     assert vote is not None and vote.winner.answer == found[0].answer
     assert sum(len(one.opinions) for one in found) == len(opinions)
@@ -144,8 +138,8 @@ def test_another_source_that_agrees_makes_surer(weights: list[float]) -> None:
     opinions = [opinion(str(at), things("a"), weight) for at, weight in enumerate(weights)]
 
     before, after = (
-        count_votes(opinions),
-        count_votes([*opinions, opinion("more", things("a"), 0.5)]),
+        voting.count_votes(opinions),
+        voting.count_votes([*opinions, opinion("more", things("a"), 0.5)]),
     )
 
     assert before is not None and after is not None
@@ -155,9 +149,11 @@ def test_another_source_that_agrees_makes_surer(weights: list[float]) -> None:
 def test_the_same_query_with_other_answer_columns_is_ranked_by_these() -> None:
     rows: Rows = ((Literal("a"), Literal("b")),)
     both = SelectResult(("x", "y"), rows)
-    opinions = [Opinion("one", Answer("Q", "g", both, (name,), "", 0.5)) for name in both.variables]
+    opinions = [
+        voting.Opinion("one", Answer("Q", "g", both, (name,), "", 0.5)) for name in both.variables
+    ]
 
-    votes = [count_votes(opinions), count_votes(opinions[::-1])]
+    votes = [voting.count_votes(opinions), voting.count_votes(opinions[::-1])]
 
     assert [vote and vote.answer.answer_columns for vote in votes] == [("x",), ("x",)]
 
@@ -235,7 +231,7 @@ async def test_all_items_come_in_the_order_of_each_stream() -> None:
     closed: list[str] = []
     streams = counted("a", 3, closed), counted("b", 2, closed), counted("c", 0, closed)
 
-    found = [item async for item in merge_streams(*streams)]
+    found = [item async for item in voting.merge_streams(*streams)]
 
     assert sorted(found) == ["a0", "a1", "a2", "b0", "b1"]
     assert [item for item in found if item[0] == "a"] == ["a0", "a1", "a2"]
@@ -247,13 +243,13 @@ async def test_the_first_error_is_raised_and_ends_the_others() -> None:
     streams = counted("a", 1, closed, fail=True), counted("b", 1000, closed, wait=1.0)
 
     with pytest.raises(ValueError, match="a"):
-        [item async for item in merge_streams(*streams)]
+        [item async for item in voting.merge_streams(*streams)]
     assert sorted(closed) == ["a", "b"]
 
 
 async def test_closing_early_closes_all_streams() -> None:
     closed: list[str] = []
-    stream = merge_streams(counted("a", 5, closed), counted("b", 1000, closed, wait=1.0))
+    stream = voting.merge_streams(counted("a", 5, closed), counted("b", 1000, closed, wait=1.0))
 
     assert await anext(stream) == "a0"
     await stream.aclose()

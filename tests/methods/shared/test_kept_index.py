@@ -13,12 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.index import Resource
-from askgraph.methods.shared.index_cache import (
-    Bm25Parameters,
-    build_index,
-    get_index,
-    open_bm25_index,
-)
+from askgraph.methods.shared import index_cache
 from askgraph.methods.shared.retrieval import build_description_texts
 from askgraph.workspace import Workspace
 from askgraph.workspace.index_operations import build_indices
@@ -37,19 +32,19 @@ DOG, CAT = Resource("d:dog", "dog", infos=("owner",)), Resource("c:cat", "cat")
 
 
 def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> None:
-    index = build_index(pets, "classes", ("one",), [DOG, CAT])
+    index = index_cache.build_index(pets, "classes", ("one",), [DOG, CAT])
 
-    assert get_index(pets, "classes", ("one",)) is index
-    assert get_index(pets, "classes", ("two",)) is None
-    assert get_index(pets, "examples", ("one",)) is None
-    assert get_index(pets, "classes", ("one",), "hashed") is None
+    assert index_cache.get_index(pets, "classes", ("one",)) is index
+    assert index_cache.get_index(pets, "classes", ("two",)) is None
+    assert index_cache.get_index(pets, "examples", ("one",)) is None
+    assert index_cache.get_index(pets, "classes", ("one",), "hashed") is None
 
 
 @pytest.mark.parametrize("embedder", ["", "hashed"])
 def test_words_and_spellings_are_found_and_what_is_told_of_a_thing(
     pets: KnowledgeGraph, embedder: str
 ) -> None:
-    index = build_index(pets, "classes", embedder, [DOG, CAT], embedder)
+    index = index_cache.build_index(pets, "classes", embedder, [DOG, CAT], embedder)
 
     assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
 
@@ -61,12 +56,12 @@ def test_the_files_of_an_index_go_with_it_and_a_failure_leaves_none(
     monkeypatch.setattr(tempfile, "tempdir", str(files))
     files.mkdir()
     with pytest.raises(SetupError, match="no embedder"):
-        build_index(pets, "classes", 1, [DOG], "nothing")
+        index_cache.build_index(pets, "classes", 1, [DOG], "nothing")
     assert list(files.iterdir()) == []
-    build_index(pets, "classes", 1, [DOG])
+    index_cache.build_index(pets, "classes", 1, [DOG])
     before = list(files.iterdir())
 
-    build_index(pets, "classes", 2, [CAT])
+    index_cache.build_index(pets, "classes", 2, [CAT])
     gc.collect()
 
     after = list(files.iterdir())
@@ -81,7 +76,7 @@ def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) 
 
     def built() -> dict[Path, int]:
         graph = place.graph("pets")
-        assert len(open_bm25_index(graph, "entities", Bm25Parameters())) > 0
+        assert len(index_cache.open_bm25_index(graph, "entities", index_cache.Bm25Parameters())) > 0
         run_coroutine(graph.endpoint.close())
         return {one: one.stat().st_mtime_ns for one in kept.rglob("*")}
 

@@ -127,8 +127,7 @@ def test_an_empty_result_of_known_names_brings_the_part_at_fault(local: Knowledg
 
 def test_a_change_that_gives_rows_names_its_iris() -> None:
     with served(MOONS, PREFIXES) as (_, graph):
-        query = 'SELECT ?p { ?p onto:radius "JUP" }'
-        found = called(toolbox(graph), "execute", query=query)
+        found = called(toolbox(graph), "execute", query='SELECT ?p { ?p onto:radius "JUP" }')
     assert "onto:code" in found.text and "http://example.org/onto#code" in found.seen
 
 

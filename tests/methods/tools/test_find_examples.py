@@ -40,8 +40,7 @@ async def test_another_question_may_get_others(near: KnowledgeGraph) -> None:
 
 
 async def test_a_query_is_short_and_what_it_names_counts_as_seen(near: KnowledgeGraph) -> None:
-    graph = replace(near, examples=EXAMPLES[:1])
-    found = await called(graph, "find_examples")
+    found = await called(replace(near, examples=EXAMPLES[:1]), "find_examples")
     assert "PREFIX" not in found.text and "?m ont:orbits space:Saturn" in found.text
     assert "https://example.org/space/Saturn" in found.seen
 

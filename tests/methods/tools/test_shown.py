@@ -149,8 +149,7 @@ VALUES = """
 
 
 def variants(turtle: str) -> PropertyVariants:
-    store = store_of(HEAD + turtle)
-    return PropertyVariants(build_profile(build_arrays(store)))
+    return PropertyVariants(build_profile(build_arrays(store_of(HEAD + turtle))))
 
 
 @pytest.mark.parametrize("turtle", [SHARED, OF_CLASSES])

@@ -7,18 +7,13 @@ from tests.each import for_each
 from tests.search.asking import Known
 from tests.search.test_candidates import ASKED, WORDS
 
-from askgraph.search.decide import (
-    UNFILTERED_CLASS_FACTOR,
-    collect_evidence,
-    compute_confidence_factor,
-    find_omitted_words,
-)
+from askgraph.search import decide
 from askgraph.search.rank import cluster_candidates
 
 
 def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, ...]:
     proposal = zoo.proposal(question, language)
-    return find_omitted_words(proposal, cluster_candidates(proposal.candidates)[0].best)
+    return decide.find_omitted_words(proposal, cluster_candidates(proposal.candidates)[0].best)
 
 
 @for_each(
@@ -63,9 +58,9 @@ def test_one_who_reads_the_query_sees_what_groups_and_columns_say(
 ) -> None:
     proposal = zoo.proposal(question)
     best = cluster_candidates(proposal.candidates)[0].best
-    assert word not in find_omitted_words(proposal, best, is_query_shown=True)
-    assert set(find_omitted_words(proposal, best, is_query_shown=True)) <= set(
-        find_omitted_words(proposal, best)
+    assert word not in decide.find_omitted_words(proposal, best, is_query_shown=True)
+    assert set(decide.find_omitted_words(proposal, best, is_query_shown=True)) <= set(
+        decide.find_omitted_words(proposal, best)
     )
 
 
@@ -73,7 +68,7 @@ def test_an_operator_without_its_argument_is_named_as_a_phrase(zoo: Known) -> No
     proposal = zoo.proposal("Which birds do not live in Penguin Pool?")
     plain = [one for one in proposal.candidates if "not" not in one.notes]
     unserved = [one for one in plain if "NOT EXISTS" not in zoo.query(one.query)]
-    assert any("do not" in find_omitted_words(proposal, one) for one in unserved)
+    assert any("do not" in decide.find_omitted_words(proposal, one) for one in unserved)
 
 
 @for_each("question", ASKED)
@@ -87,7 +82,7 @@ def test_all_that_is_left_out_stands_in_the_question(words: list[str], zoo: Know
     question = " ".join(words)
     proposal = zoo.proposal(question)
     for candidate in proposal.candidates[:5]:
-        for phrase in find_omitted_words(proposal, candidate):
+        for phrase in decide.find_omitted_words(proposal, candidate):
             assert phrase in question
 
 
@@ -98,18 +93,18 @@ def test_all_that_is_left_out_stands_in_the_question(words: list[str], zoo: Know
 def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, zoo: Known) -> None:
     proposal = zoo.proposal(question)
     found = cluster_candidates(proposal.candidates)
-    evidence = collect_evidence(proposal, found)
+    evidence = decide.collect_evidence(proposal, found)
     assert "GROUP BY" in zoo.query(found[0].best.query)
     assert (evidence["ranked"], evidence["compares"], evidence["head_missed"]) == (1, 0, 0)
-    assert compute_confidence_factor(proposal, found[0].best, rows=3) == 1
+    assert decide.compute_confidence_factor(proposal, found[0].best, rows=3) == 1
 
 
 @for_each(
     ("question", "share"),
     [
-        ("How many birds whistle?", UNFILTERED_CLASS_FACTOR),
-        ("Which birds whistle?", UNFILTERED_CLASS_FACTOR),
-        ("List the spotted birds", UNFILTERED_CLASS_FACTOR),
+        ("How many birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
+        ("Which birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
+        ("List the spotted birds", decide.UNFILTERED_CLASS_FACTOR),
         ("How many birds are there in total?", 1),
         ("List the known birds", 1),
         ("Which whistling birds live in Penguin Pool?", 1),
@@ -120,12 +115,12 @@ def test_a_whole_class_is_no_sure_answer_if_a_word_is_left(
 ) -> None:
     proposal = zoo.proposal(question)
     best = cluster_candidates(proposal.candidates)[0].best
-    assert compute_confidence_factor(proposal, best, rows=3) == share
+    assert decide.compute_confidence_factor(proposal, best, rows=3) == share
 
 
 def test_words_that_say_nothing_cost_no_confidence(zoo: Known) -> None:
     known, unknown = (
-        collect_evidence(proposal, cluster_candidates(proposal.candidates))
+        decide.collect_evidence(proposal, cluster_candidates(proposal.candidates))
         for proposal in map(zoo.proposal, ("List the known birds", "List the spotted birds"))
     )
     assert (known["unused"], known["covered"]) == (0, 1)

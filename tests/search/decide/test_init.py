@@ -12,8 +12,7 @@ MARS, VENUS, DEIMOS = (
 
 
 def reading(words: str, *rows: tuple[NamedNode | Literal, ...], answers: str = "x") -> Answer:
-    width = len(rows[0]) if rows else 1
-    result = SelectResult(tuple("xyz"[:width]), rows)
+    result = SelectResult(tuple("xyz"[: len(rows[0]) if rows else 1]), rows)
     return Answer(f"SELECT {words}", "space", result, tuple(answers), words, 0.4)
 
 
@@ -53,8 +52,7 @@ def test_readings_that_differ_only_in_order_are_not_asked_about() -> None:
 
 def test_readings_with_the_same_words_are_not_asked_about() -> None:
     one = reading("the mass of Mars", (Literal("1"),))
-    other = reading("The mass of Mars.", (Literal("2"),))
-    assert choose_options([one, other]) == ()
+    assert choose_options([one, reading("The mass of Mars.", (Literal("2"),))]) == ()
 
 
 def test_the_two_directions_of_a_relation_are_asked_about() -> None:

@@ -10,25 +10,17 @@ from hypothesis.extra.numpy import arrays
 from tests.each import for_each
 
 from askgraph.index.names import IndexedName, ItemKind, NameIndex
-from askgraph.search.link.word_vectors import (
-    LICENCE,
-    WORD_VECTORS,
-    WordVectorTable,
-    compare_words,
-    find_vector,
-    get_name_vectors,
-    hash_word,
-)
+from askgraph.search.link import word_vectors
 
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzß", min_size=1), max_size=20, unique=True)
 
 
 @given(WORDS, st.data())
 def test_a_table_gives_back_what_was_put_in_it(words: list[str], data: st.DataObject) -> None:
-    by_hash = {hash_word(word): word for word in words}
+    by_hash = {word_vectors.hash_word(word): word for word in words}
     numbers = st.floats(-100, 100, width=32)
     vectors = data.draw(arrays(np.float32, (len(by_hash), 8), elements=numbers))
-    table = WordVectorTable.from_vectors(np.array([*by_hash], np.uint32), vectors)
+    table = word_vectors.WordVectorTable.from_vectors(np.array([*by_hash], np.uint32), vectors)
 
     for word, vector in zip(by_hash.values(), vectors, strict=True):
         found = table.find(word)
@@ -40,12 +32,14 @@ def test_a_table_gives_back_what_was_put_in_it(words: list[str], data: st.DataOb
 
 def test_a_table_is_read_from_its_file(tmp_path: Path) -> None:
     vectors = np.array([[1, -1], [0, 0], [0.5, 0.25]], np.float32)
-    hashes = np.array([hash_word(word) for word in ("mass", "of", "weight")], np.uint32)
-    table = WordVectorTable.from_vectors(hashes, vectors)
+    hashes = np.array(
+        [word_vectors.hash_word(word) for word in ("mass", "of", "weight")], np.uint32
+    )
+    table = word_vectors.WordVectorTable.from_vectors(hashes, vectors)
     path = tmp_path / "table.bin"
     path.write_bytes(table.to_bytes())
 
-    loaded = WordVectorTable.load(path)
+    loaded = word_vectors.WordVectorTable.load(path)
 
     for word in ("mass", "of", "weight"):
         found, expected = loaded.find(word), table.find(word)
@@ -55,12 +49,12 @@ def test_a_table_is_read_from_its_file(tmp_path: Path) -> None:
     assert loaded.find("length") is None
     path.write_bytes(b"something else")
     with pytest.raises(ValueError, match=r"table\.bin is no table of word vectors"):
-        WordVectorTable.load(path)
+        word_vectors.WordVectorTable.load(path)
 
 
 def test_the_file_is_small_and_lies_with_its_licences() -> None:
-    assert WORD_VECTORS.stat().st_size <= 6_000_000
-    licence = LICENCE.read_text("utf-8")
+    assert word_vectors.WORD_VECTORS.stat().st_size <= 6_000_000
+    licence = word_vectors.LICENCE.read_text("utf-8")
     assert "Apache License" in licence
     assert "wordfreq" in licence
 
@@ -77,17 +71,19 @@ def test_the_file_is_small_and_lies_with_its_licences() -> None:
     ],
 )
 def test_words_of_similar_meaning_are_near_in_all_languages(word: str, near: str, far: str) -> None:
-    assert compare_words([word], [near]) > 0.5 > compare_words([word], [far])
+    assert (
+        word_vectors.compare_words([word], [near]) > 0.5 > word_vectors.compare_words([word], [far])
+    )
 
 
 def test_a_compound_has_the_meaning_of_its_parts() -> None:
-    assert compare_words(["Schiffskapazität"], ["capacity", "ship"]) > 0.5
+    assert word_vectors.compare_words(["Schiffskapazität"], ["capacity", "ship"]) > 0.5
 
 
 @for_each("word", ["", "1969", "x2", "東京", "qqqqqqqq"])
 def test_a_word_that_is_unknown_has_no_vector(word: str) -> None:
-    assert find_vector(word) is None
-    assert compare_words([word], ["weight"]) == 0
+    assert word_vectors.find_vector(word) is None
+    assert word_vectors.compare_words([word], ["weight"]) == 0
 
 
 def test_names_of_an_index_are_found_by_meaning_and_things_are_not() -> None:
@@ -100,13 +96,13 @@ def test_names_of_an_index_are_found_by_meaning_and_things_are_not() -> None:
             IndexedName("Heavy", "http://x/Heavy", ItemKind.ENTITY),
         ]
     )
-    vectors = get_name_vectors(index)
+    vectors = word_vectors.get_name_vectors(index)
 
     assert [name.text for name in vectors.names] == ["body weight", "owner", "cancelled"]
-    assert vectors is get_name_vectors(index)
+    assert vectors is word_vectors.get_name_vectors(index)
     ((name, cosine),) = vectors.find_nearest(["peso"], limit=1, at_least=0.5)
     assert (name.text, 0.5 < cosine <= 1) == ("body weight", True)
     assert not vectors.find_nearest(["qqqqqqqq"], limit=1, at_least=0.0)
-    assert not get_name_vectors(NameIndex.from_names([])).find_nearest(
+    assert not word_vectors.get_name_vectors(NameIndex.from_names([])).find_nearest(
         ["peso"], limit=1, at_least=0.0
     )

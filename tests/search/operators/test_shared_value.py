@@ -43,8 +43,7 @@ def films() -> Known:
 
 
 def test_the_number_of_what_fits_one_of_two_relations_is_read_as_such(films: Known) -> None:
-    question = "How many people were born in Paris or died in Rome?"
-    query = films.best_query(question)
+    query = films.best_query("How many people were born in Paris or died in Rome?")
     assert films.rows(query) == [('"2"^^<http://www.w3.org/2001/XMLSchema#integer>',)]
     labels = {"https://films.example/p": "Paris", "https://films.example/r": "Rome"}
     labels |= {"https://films.example/born": "birth place"}

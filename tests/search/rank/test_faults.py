@@ -10,20 +10,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.index.names import ItemKind
-from askgraph.search.query_pieces import (
-    build_aggregate,
-    build_filter,
-    build_not_exists,
-    build_pattern,
-    build_query,
-    find_aggregates,
-    get_value_variable,
-    get_variable,
-    list_column_values,
-    list_conditions,
-    list_patterns,
-    parse_term,
-)
+from askgraph.search import query_pieces as pieces
 from askgraph.search.rank import cluster_candidates
 from askgraph.search.rank.faults import FaultContext, demote_faulty, find_faults
 from askgraph.sparql import Bind, Call, Element, Filter, Group, Query
@@ -44,9 +31,9 @@ def subject(space: Known, question: str, spoil: Spoil = lambda tree: tree) -> Fa
     proposal = space.proposal(question, "en")
     best = cluster_candidates(proposal.candidates)[0].best
     tree = spoil(best.tree)
-    own = [one for one in best.shown if one in list_column_values(tree)]
+    own = [one for one in best.shown if one in pieces.list_column_values(tree)]
     return FaultContext(
-        proposal, replace(best, tree=tree, shown=tuple(own or list_column_values(tree)))
+        proposal, replace(best, tree=tree, shown=tuple(own or pieces.list_column_values(tree)))
     )
 
 
@@ -60,9 +47,9 @@ def keeping(tree: Query, keeps: Callable[[Element], bool]) -> Query:
 
 def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
     """The query with another bound on what its first condition is about."""
-    first = list_conditions(tree.where)[0]
-    values = first.values if value is None else (parse_term(value),)
-    return with_elements(tree, build_filter(first.variable, sign, *values))
+    first = pieces.list_conditions(tree.where)[0]
+    values = first.values if value is None else (pieces.parse_term(value),)
+    return with_elements(tree, pieces.build_filter(first.variable, sign, *values))
 
 
 @for_each("question", [LONG, LARGEST, COUNTED, UNORBITED])
@@ -101,7 +88,7 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
 
 def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:
     best = space.best("Who discovered the moons of Uranus?", "en")
-    [whole] = {one.subject for one in list_patterns(best.tree.where)}
+    [whole] = {one.subject for one in pieces.list_patterns(best.tree.where)}
     assert whole not in best.shown
     assert len(best.shown) == 1
 
@@ -135,10 +122,10 @@ def test_without_faults_in_the_best_no_place_changes(space: Known) -> None:
 
 
 def counted(tree: Query) -> list[tuple[Variable, None]]:
-    return [(get_value_variable(one), None) for one in find_aggregates(tree)]
+    return [(pieces.get_value_variable(one), None) for one in pieces.find_aggregates(tree)]
 
 
-APART, OTHER = get_variable(90), get_variable(91)
+APART, OTHER = pieces.get_variable(90), pieces.get_variable(91)
 JUPITER = NamedNode("https://example.org/space/Jupiter")
 SPOILT: list[tuple[str, str, Spoil]] = [
     ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
@@ -147,17 +134,17 @@ SPOILT: list[tuple[str, str, Spoil]] = [
         LONG,
         lambda tree: with_elements(
             tree,
-            build_pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
-            build_filter(APART, ">", parse_term("3")),
+            pieces.build_pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
+            pieces.build_filter(APART, ">", pieces.parse_term("3")),
         ),
     ),
     (
         "crossed",
         ORBITING,
-        lambda _: build_query(
+        lambda _: pieces.build_query(
             [
-                build_pattern(OTHER, f"{ONT}orbits", JUPITER),
-                build_pattern(JUPITER, f"{ONT}mass", APART),
+                pieces.build_pattern(OTHER, f"{ONT}orbits", JUPITER),
+                pieces.build_pattern(JUPITER, f"{ONT}mass", APART),
             ],
             [OTHER, APART],
         ),
@@ -171,7 +158,9 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     (
         "contradicts",
         ORBITING,
-        lambda tree: with_elements(tree, build_not_exists(list_patterns(tree.where)[0])),
+        lambda tree: with_elements(
+            tree, pieces.build_not_exists(pieces.list_patterns(tree.where)[0])
+        ),
     ),
     (
         "counts_group",
@@ -181,10 +170,14 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     (
         "single_values",
         ORBITING,
-        lambda _: build_query(
-            [build_pattern(get_variable(0), f"{ONT}diameter", get_variable(1))],
-            [get_variable(0), build_aggregate("AVG", get_variable(1))],
-            group=[get_variable(0)],
+        lambda _: pieces.build_query(
+            [
+                pieces.build_pattern(
+                    pieces.get_variable(0), f"{ONT}diameter", pieces.get_variable(1)
+                )
+            ],
+            [pieces.get_variable(0), pieces.build_aggregate("AVG", pieces.get_variable(1))],
+            group=[pieces.get_variable(0)],
         ),
     ),
     (
@@ -192,8 +185,8 @@ SPOILT: list[tuple[str, str, Spoil]] = [
         UNORBITED,
         lambda tree: with_elements(
             keeping(tree, lambda one: not isinstance(one, Filter)),
-            build_pattern(APART, f"{ONT}orbits", get_variable(0)),
-            build_not_exists(build_pattern(APART, f"{ONT}discoverer", OTHER)),
+            pieces.build_pattern(APART, f"{ONT}orbits", pieces.get_variable(0)),
+            pieces.build_not_exists(pieces.build_pattern(APART, f"{ONT}discoverer", OTHER)),
         ),
     ),
     ("columns_missing", LISTED, lambda tree: replace(tree, columns=tree.columns[:1], order=())),
@@ -203,17 +196,17 @@ SPOILT: list[tuple[str, str, Spoil]] = [
 @pytest.mark.parametrize(
     "joins",
     [
-        build_filter(APART, "<", OTHER),
+        pieces.build_filter(APART, "<", OTHER),
         Bind(Call("YEAR", (OTHER,)), APART),
-        build_query([build_pattern(OTHER, f"{ONT}mass", APART)], [OTHER, APART]),
+        pieces.build_query([pieces.build_pattern(OTHER, f"{ONT}mass", APART)], [OTHER, APART]),
     ],
     ids=["compared", "computed", "in a sub-query"],
 )
 def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
     joins: Element, space: Known
 ) -> None:
-    elements = [build_pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
-    crossed = build_query(elements, [OTHER, APART])
+    elements = [pieces.build_pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
+    crossed = pieces.build_query(elements, [OTHER, APART])
     assert "crossed" not in find_faults(subject(space, ORBITING, lambda _: crossed))
 
 
@@ -227,7 +220,7 @@ def test_a_spoilt_query_has_the_fault(
 
 def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
     def in_metres(tree: Query) -> Query:
-        turned = bounded(tree, list_conditions(tree.where)[0].operator, "3000000")
+        turned = bounded(tree, pieces.list_conditions(tree.where)[0].operator, "3000000")
         first = next(one for one in tree.where.elements if isinstance(one, Filter))
         return keeping(turned, lambda one: one is not first)
 
@@ -236,10 +229,10 @@ def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
 
 def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
     def counting(tree: Query) -> Query:
-        count = build_aggregate("COUNT", get_variable(7))
-        return build_query(
-            list_patterns(tree.where), list_column_values(tree), group=[get_variable(0)],
-            having=[Call(">", (count, parse_term("3000")))], order=[(get_variable(0), False)],
+        count, key = pieces.build_aggregate("COUNT", pieces.get_variable(7)), pieces.get_variable(0)
+        return pieces.build_query(
+            pieces.list_patterns(tree.where), pieces.list_column_values(tree), group=[key],
+            having=[Call(">", (count, pieces.parse_term("3000")))], order=[(key, False)],
         )  # fmt: skip
 
     assert "number_missing" not in find_faults(subject(space, LONG, counting))

@@ -86,8 +86,7 @@ def test_words_and_numbers_are_parted_but_not_ordinals_and_decades() -> None:
 @for_each("quoted", ['"the end"', "“the end”", "„the end“", "«the end»", "'the end'", "‘the end’"])
 def test_words_in_quotation_marks_are_no_function_words(quoted: str) -> None:
     reading = tokenize(f"Is {quoted} the end?")
-    texts = [token.text for token in reading.tokens]
-    assert texts == ["Is", "the", "end", "the", "end"]
+    assert [token.text for token in reading.tokens] == ["Is", "the", "end", "the", "end"]
     assert [token.quote for token in reading.tokens] == [None, 0, 0, None, None]
     assert [reading.is_stop(at) for at in range(5)] == [True, False, False, True, False]
 

@@ -9,8 +9,7 @@ from askgraph.search.tokenize.requests import drop_words_before, find_request_st
 
 def find_request(text: str) -> str:
     reading = tokenize(text)
-    request = drop_words_before(reading, find_request_start(reading))
-    return text[request.tokens[0].start :]
+    return text[drop_words_before(reading, find_request_start(reading)).tokens[0].start :]
 
 
 @for_each(
@@ -74,8 +73,7 @@ def test_a_clause_that_narrows_a_request_belongs_to_it(question: str) -> None:
 )
 def test_a_reason_does_not_change_the_query(question: str, request: str, space: Known) -> None:
     assert space.best_query(question) == space.best_query(request)
-    proposal = space.proposal(question)
-    assert proposal.question.folded_words == tokenize(request).folded_words
+    assert space.proposal(question).question.folded_words == tokenize(request).folded_words
 
 
 @for_each(

@@ -837,8 +837,7 @@ def test_no_text_of_a_drawing_covers_another_one_in_any_font(
         assert violations(page) == []
         for question in ("Show the mass and diameter of all planets", MOONS, ROCKETS, MISSIONS):
             view = result_of(page, question, table=False)
-            chart = view.get_by_role("tab", name="Chart")
-            chart.click()
+            view.get_by_role("tab", name="Chart").click()
             view.locator(".marks svg").wait_for()
             assert measure_overlaps(page, ".marks text") == [], question
             for spread in view.locator(".chart-choice option").all():

@@ -28,16 +28,14 @@ def test_graphs_from_files_and_addresses(
     adding: httpx2.Client, adding_place: Workspace, sparql_server: SparqlServer
 ) -> None:
     # An uploaded graph can be asked.
-    sample = ("space.ttl", graph_path().read_bytes())
-    response = upload(adding, "space", sample)
+    response = upload(adding, "space", ("space.ttl", graph_path().read_bytes()))
     assert response.status_code == 202, response.text
     job = job_ended(adding, response.json()["id"])
     assert (job["state"], job["graph"], job["kind"]) == ("done", "space", "upload")
     assert job["added"]["triples"] > 1000
     asked = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}
     run = adding.post("/api/v1/ask", json=asked).json()
-    answer = run["answer"]
-    assert [row[0]["label"] for row in answer["cells"]] == ["Ganymede", "Titan"]
+    assert [row[0]["label"] for row in run["answer"]["cells"]] == ["Ganymede", "Titan"]
     assert adding_place.graphs()["space"].added_by == "anonymous"
     told = adding.get("/api/v1/graphs/space").json()
     assert told["addable_by_web"] is True and "anonymous" not in told.values()

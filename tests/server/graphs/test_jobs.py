@@ -8,13 +8,8 @@ import pytest
 
 from askgraph.atomic_files import lock_file
 from askgraph.server.auth import CallerLimits, NotAllowedError, Principal
+from askgraph.server.graphs import uploads
 from askgraph.server.graphs.jobs import NewGraph, check_graph_limit
-from askgraph.server.graphs.uploads import (
-    ReceivedFile,
-    get_upload_folder,
-    remove_graph,
-    store_files,
-)
 from askgraph.server.hub import open_hub
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
@@ -26,13 +21,13 @@ MOON = b"<http://e.org/io> <http://e.org/orbits> <http://e.org/jupiter> .\n"
 async def test_jobs_that_end_early(tmp_path: Path) -> None:
     # A job that is stopped while it ends is kept as it ended.
     new = NewGraph("large", "upload", ())
-    folder = get_upload_folder(tmp_path, new.job)
-    sent = [ReceivedFile("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
+    folder = uploads.get_upload_folder(tmp_path, new.job)
+    sent = [uploads.ReceivedFile("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
     async with open_hub(ServeSettings(upload_mb=1), Workspace(tmp_path)) as hub:
         with lock_file(
             tmp_path / "uploads" / ".locks" / "large"
         ):  # what it leaves cannot be cleared
-            await hub.jobs.begin(new, ANN, lambda: store_files(sent, folder))
+            await hub.jobs.begin(new, ANN, lambda: uploads.store_files(sent, folder))
             while (await hub.jobs.load_view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]
@@ -54,15 +49,15 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
 def test_the_uploads_and_the_number_of_graphs(tmp_path: Path) -> None:
     # A graph that came to be of the uploads of a job goes with them.
     workspace = Workspace(tmp_path)
-    path = get_upload_folder(tmp_path, "job") / "01.nt"
+    path = uploads.get_upload_folder(tmp_path, "job") / "01.nt"
     path.parent.mkdir(parents=True)
     path.write_bytes(MOON)
     workspace.add("moons", [path])
-    other = get_upload_folder(tmp_path, "other")
+    other = uploads.get_upload_folder(tmp_path, "other")
     other.mkdir()
-    remove_graph(workspace, "moons", "other")
+    uploads.remove_graph(workspace, "moons", "other")
     assert (list(workspace.graphs()), path.exists(), other.exists()) == (["moons"], True, False)
-    remove_graph(workspace, "moons", "job")
+    uploads.remove_graph(workspace, "moons", "job")
     assert (list(workspace.graphs()), path.exists()) == ([], False)
     assert not workspace.get_data_folder("moons").exists()
     # A caller adds so many graphs and no more.

@@ -48,8 +48,7 @@ def done(response: httpx2.Response) -> Reply:
 
 
 def asked(client: httpx2.Client, question: str = QUESTION, **more: object) -> str:
-    run = done(client.post("/ask", json={"question": question, **more}))
-    return str(run["id"])
+    return str(done(client.post("/ask", json={"question": question, **more}))["id"])
 
 
 def board_of(client: httpx2.Client, *questions: str) -> Reply:

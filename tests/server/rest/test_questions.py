@@ -83,8 +83,7 @@ def test_after_a_refusal_a_question_of_its_own_is_answered_and_a_change_is_no_er
 ) -> None:
     first = client.ask(refused)
     assert first["answer"]["status"] != "answer"
-    second = client.ask(alone, after=first["id"])
-    assert second["answer"]["status"] == "answer"
+    assert client.ask(alone, after=first["id"])["answer"]["status"] == "answer"
     changed = client.ask("only the first two", after=first["id"])
     assert changed["answer"]["status"] in ("answer", "refusal")
 
@@ -123,8 +122,7 @@ def test_sharing_forgetting_and_confirming(client: Visitor, served: str) -> None
     question = "How many moons has the planet Neptune?"
     id = client.ask(question)["id"]
     assert client.post(f"/api/v1/runs/{id}/confirm", json={}).json()["verified"] is True
-    again = client.ask(question)["answer"]
-    assert again["confirmed"]["question"] == question
+    assert client.ask(question)["answer"]["confirmed"]["question"] == question
     assert client.ask(question, anew=True)["answer"]["confirmed"] is None
     assert client.delete(f"/api/v1/runs/{id}/confirm").json()["verified"] is False
     assert client.ask(question)["answer"]["confirmed"] is None
@@ -330,8 +328,7 @@ def test_who_gets_a_confirmed_answer(clients: dict[str, httpx2.Client]) -> None:
         return (*given, one["confirmations"], one["disputes"], one["shared"])
 
     def judge(name: str, verdict: str) -> None:
-        body = {"verdict": verdict}
-        response = clients[name].post(f"{HERE}/{first['id']}", json=body)
+        response = clients[name].post(f"{HERE}/{first['id']}", json={"verdict": verdict})
         assert response.status_code == 200, response.text
 
     # The person who confirmed it does, everybody after a second confirmation, ...

@@ -62,8 +62,7 @@ def test_hits_and_completions(client: Visitor) -> None:
 
 @for_each("parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}])
 def test_a_search_beyond_its_bounds_is_refused(client: Visitor, parameters: dict[str, Any]) -> None:
-    response = client.get("/api/v1/graphs/space/search", params=parameters)
-    assert response.status_code == 422
+    assert client.get("/api/v1/graphs/space/search", params=parameters).status_code == 422
 
 
 @for_each("q", ["", "a", "Which ", "?!", "qqqqzzz"])

@@ -39,8 +39,7 @@ QUESTIONS = (
 @pytest.fixture
 def place(sample_endpoint: SparqlServer, tmp_path: Path) -> Iterator[Workspace]:
     workspace = sample_workspace(tmp_path / "workspace")
-    settings = {"cache_mb": 0, "timeout": 120.0}
-    workspace.add("slow", [sample_endpoint.url], settings=settings)
+    workspace.add("slow", [sample_endpoint.url], settings={"cache_mb": 0, "timeout": 120.0})
     yield workspace
     sample_endpoint.always = None
 

@@ -55,8 +55,7 @@ async def test_feedback_and_verified_answers(store: Store) -> None:
     again = replace(MOONS, id="v3", question="which moons does jupiter have", when=get_timestamp())
     await store.put_verified(again)
     assert await store.list_verified("space") == [other, again]
-    german = replace(MOONS, id="v4", language="de", when=get_timestamp())
-    await store.put_verified(german)
+    await store.put_verified(replace(MOONS, id="v4", language="de", when=get_timestamp()))
     assert [one.id for one in await store.list_verified("space")] == ["v2", "v3", "v4"]
 
 

@@ -77,8 +77,7 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
     ended = await asyncio.gather(*tasks, return_exceptions=True)
     there = {run.id for run in await store.list_runs("user:ann", limit=100)}
     assert {id for id, end in zip(ids, ended, strict=True) if end is True} <= there
-    again = [generate_id() for _ in range(30)]
-    assert all(await asyncio.gather(*map(begin, again)))
+    assert all(await asyncio.gather(*map(begin, [generate_id() for _ in range(30)])))
 
 
 @for_each(

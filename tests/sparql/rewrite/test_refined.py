@@ -8,16 +8,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError
 from askgraph.sparql import Query
 from askgraph.sparql.parser import parse_tree
-from askgraph.sparql.rewrite.swapped import (
-    ColumnCondition,
-    add_condition,
-    count_by,
-    get_arrangement,
-    remove_condition,
-    select_query_columns,
-    set_limit,
-    sort_by,
-)
+from askgraph.sparql.rewrite import swapped
 from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
@@ -34,10 +25,10 @@ def shown(query: Query) -> str:
 
 
 def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
-    largest = set_limit(sort_by(SIZES, "size", descending=True), 5)
+    largest = swapped.set_limit(swapped.sort_by(SIZES, "size", descending=True), 5)
     assert shown(largest).endswith("ORDER BY DESC(?size) LIMIT 5")
-    assert set_limit(sort_by(largest, None), None) == SIZES
-    told = get_arrangement(largest)
+    assert swapped.set_limit(swapped.sort_by(largest, None), None) == SIZES
+    told = swapped.get_arrangement(largest)
     assert told is not None
     assert (told.columns, told.order, told.limit) == (("moon", "size"), (("size", True),), 5)
 
@@ -45,38 +36,40 @@ def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
 @pytest.mark.parametrize(
     ("query", "condition", "text", "seen"),
     [
-        (SIZES, ColumnCondition("size", ">", TEN), "FILTER(?size > 10)", TEN),
-        (COUNTS, ColumnCondition("moons", ">=", TEN), "HAVING", TEN),
+        (SIZES, swapped.ColumnCondition("size", ">", TEN), "FILTER(?size > 10)", TEN),
+        (COUNTS, swapped.ColumnCondition("moons", ">=", TEN), "HAVING", TEN),
         (
             SIZES,
-            ColumnCondition("moon", "contains", Literal("Io")),
+            swapped.ColumnCondition("moon", "contains", Literal("Io")),
             'CONTAINS(LCASE(STR(?moon)), "io")',
             Literal("io"),
         ),
     ],
 )
 def test_a_condition_is_added_seen_and_taken_away(
-    query: Query, condition: ColumnCondition, text: str, seen: Literal
+    query: Query, condition: swapped.ColumnCondition, text: str, seen: Literal
 ) -> None:
-    changed = add_condition(query, condition)
-    told = get_arrangement(changed)
+    changed = swapped.add_condition(query, condition)
+    told = swapped.get_arrangement(changed)
 
     assert text in shown(changed)
     assert told is not None
     assert told.conditions == (replace(condition, value=seen),)
-    assert remove_condition(changed, 0) == query
+    assert swapped.remove_condition(changed, 0) == query
 
 
 def test_fewer_columns_have_each_row_once() -> None:
-    assert shown(select_query_columns(SIZES, ["moon"])).startswith("SELECT DISTINCT ?moon WHERE")
-    assert shown(select_query_columns(COUNTS, ["moons"])).startswith(
+    assert shown(swapped.select_query_columns(SIZES, ["moon"])).startswith(
+        "SELECT DISTINCT ?moon WHERE"
+    )
+    assert shown(swapped.select_query_columns(COUNTS, ["moons"])).startswith(
         "SELECT (COUNT(?moon) AS ?moons)"
     )
 
 
 def test_rows_are_counted_by_a_column() -> None:
     counted = shown(
-        count_by(parse_tree("SELECT * WHERE { ?moon <http://x/orbits> ?planet }"), "planet")
+        swapped.count_by(parse_tree("SELECT * WHERE { ?moon <http://x/orbits> ?planet }"), "planet")
     )
     assert counted.startswith("SELECT ?planet (COUNT(DISTINCT ?moon) AS ?number_of_moon)")
     assert counted.endswith("GROUP BY ?planet ORDER BY DESC(?number_of_moon)")
@@ -84,11 +77,11 @@ def test_rows_are_counted_by_a_column() -> None:
 
 def test_what_a_query_does_not_have_is_refused_by_name() -> None:
     with pytest.raises(QueryError, match="no column 'mass'; it has moon, size"):
-        sort_by(SIZES, "mass")
+        swapped.sort_by(SIZES, "mass")
     with pytest.raises(QueryError, match="no condition 0"):
-        remove_condition(SIZES, 0)
+        swapped.remove_condition(SIZES, 0)
     with pytest.raises(QueryError, match="keep one"):
-        select_query_columns(SIZES, [])
+        swapped.select_query_columns(SIZES, [])
     with pytest.raises(QueryError, match="counts already"):
-        count_by(COUNTS, "planet")
-    assert get_arrangement(parse_tree("ASK { ?s ?p ?o }")) is None
+        swapped.count_by(COUNTS, "planet")
+    assert swapped.get_arrangement(parse_tree("ASK { ?s ?p ?o }")) is None

@@ -73,8 +73,7 @@ def test_the_first_step_is_the_one_that_is_tied_to_what_is_known() -> None:
     steps = nest_existence_conditions(query)
     assert steps.index("?z <http://a.example/p> ?x") < steps.index("<http://a.example/q>")
     assert steps.count("EXISTS") == 3
-    store = Store()
-    assert isinstance(answer := store.query(steps), QueryBoolean) and not answer
+    assert isinstance(answer := Store().query(steps), QueryBoolean) and not answer
 
 
 def test_a_denial_over_several_steps_comes_to_an_end(tmp_path: Path) -> None:

@@ -8,18 +8,11 @@ from tests.each import for_each
 
 from askgraph.errors import QueryError
 from askgraph.sparql import Call, Filter
+from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.parser import parse_query, parse_tree
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite.swapped import replace_term
-from askgraph.sparql.vocabulary import (
-    XSD_BOOLEAN,
-    XSD_DATE,
-    XSD_DATE_TIME,
-    XSD_DECIMAL,
-    XSD_G_YEAR,
-    XSD_INTEGER,
-)
 
 PREFIXES = PrefixMap({"ex": "http://example.org/"})
 SATURN, JUPITER = "http://example.org/Saturn", "http://example.org/Jupiter"
@@ -77,28 +70,28 @@ def test_all_places_of_a_thing_are_swapped_and_nothing_else(
 @for_each(
     ("before", "old", "new", "after"),
     [
-        ("5", value("5", XSD_INTEGER), "12", "12"),
-        ("5", value("5", XSD_INTEGER), "2.5", "2.5"),
-        ("5", value("5", XSD_INTEGER), " -3 ", "-3"),
-        ("-5", value("-5", XSD_INTEGER), "7", "7"),
-        ("1.50", value("1.50", XSD_DECIMAL), "3.", "3.0"),
-        ("true", value("true", XSD_BOOLEAN), "false", "false"),
+        ("5", value("5", v.XSD_INTEGER), "12", "12"),
+        ("5", value("5", v.XSD_INTEGER), "2.5", "2.5"),
+        ("5", value("5", v.XSD_INTEGER), " -3 ", "-3"),
+        ("-5", value("-5", v.XSD_INTEGER), "7", "7"),
+        ("1.50", value("1.50", v.XSD_DECIMAL), "3.", "3.0"),
+        ("true", value("true", v.XSD_BOOLEAN), "false", "false"),
         ('"Mars"', Literal("Mars"), 'a "b"\\', '"a \\"b\\"\\\\"'),
         ("'''Mars'''", Literal("Mars"), "two\nlines", "'''two\\nlines'''"),
         ('"Mond"@de', Literal("Mond", language="de"), "Stern", '"Stern"@de'),
         (
             '"1969-07-20"^^xsd:date',
-            value("1969-07-20", XSD_DATE),
+            value("1969-07-20", v.XSD_DATE),
             "1970-01-01",
             '"1970-01-01"^^xsd:date',
         ),
         (
             '"1969-07-20T20:17:00"^^xsd:dateTime',
-            value("1969-07-20T20:17:00", XSD_DATE_TIME),
+            value("1969-07-20T20:17:00", v.XSD_DATE_TIME),
             "1970-01-01",
             '"1970-01-01T00:00:00"^^xsd:dateTime',
         ),
-        ('"1969"^^xsd:gYear', value("1969", XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
+        ('"1969"^^xsd:gYear', value("1969", v.XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
     ],
 )
 def test_a_value_is_written_as_the_old_one_was(
@@ -111,9 +104,9 @@ def test_a_value_is_written_as_the_old_one_was(
 @for_each(
     ("old", "new", "message"),
     [
-        (value("5", XSD_INTEGER), "many", "'many' is not a whole number"),
-        (value("1969-07-20", XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
-        (value("1969", XSD_G_YEAR), "69", "give a year, like 1969"),
+        (value("5", v.XSD_INTEGER), "many", "'many' is not a whole number"),
+        (value("1969-07-20", v.XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
+        (value("1969", v.XSD_G_YEAR), "69", "give a year, like 1969"),
         (NamedNode(SATURN), "Jupiter", "'Jupiter' is not an IRI"),
         (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is not an IRI"),
         (NamedNode(JUPITER), SATURN, "the query does not contain"),

@@ -227,28 +227,24 @@ class Knowledge:
     """The knowledge of one graph.
 
     Attributes:
-        completeness: how surely all names are listed, 0 to 1.
-        min_share: the checks conclude nothing from sorts that cover less than this share.
-        entities: lookup of resources, if available.
         shared_sorts: for a class, all sorts of its instances; a class that is missing may share
             instances with any other.
         hierarchy: for each class its direct superclasses, including those without instances; None
             if only classes with instances list theirs.
         graphs: the knowledge of each named graph, None if only its existence is known; empty if no
             named graphs are known.
-        name: the named graph that this describes.
     """
 
     classes: Mapping[str, ClassUse]
     predicates: Mapping[str, PredicateUse]
     prefixes: PrefixMap = field(default_factory=PrefixMap)
-    completeness: float = 1.0
-    min_share: float = 0.75
-    entities: EntityLookup | None = None
+    completeness: float = 1.0  # how surely all names are listed, 0 to 1
+    min_share: float = 0.75  # the checks conclude nothing from sorts that cover less
+    entities: EntityLookup | None = None  # lookup of resources, if available
     shared_sorts: Mapping[str, Sorts] = field(default_factory=dict)
     hierarchy: Mapping[str, Iterable[str]] | None = None
     graphs: Mapping[str, "Knowledge | None"] = field(default_factory=dict)
-    name: str = ""
+    name: str = ""  # the named graph that this describes
 
     def select_graph(self, iri: str) -> "Knowledge | None":
         """Return the knowledge of a named graph, or of all together; None if it is unknown.
@@ -335,13 +331,10 @@ def _collect_reachable(start: Iterable[str], children: Mapping[str, Iterable[str
 
 @dataclass(frozen=True)
 class CheckInput:
-    """A query to check: its text, its tree, and the knowledge of the graphs that it queries.
-
-    `tree` is None if the text cannot be parsed.
-    """
+    """A query to check: its text, its tree, and the knowledge of the graphs that it queries."""
 
     text: str
-    tree: Query | None
+    tree: Query | None  # None if the text cannot be parsed
     services: ServiceKnowledge
 
 
@@ -391,7 +384,6 @@ def shorten_iri(iri: str, text: str, prefixes: PrefixMap) -> str:
 
 @lru_cache(maxsize=16)
 def _find_variables(text: str) -> Mapping[str, int]:
-    """Return the first position of each variable."""
     starts: dict[str, int] = {}
     for token in tokenize(text).all_tokens:
         if token.kind == "variable":

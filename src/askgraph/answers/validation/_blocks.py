@@ -283,7 +283,6 @@ def _unite_sorts(sorts: Sequence[Sorts | None]) -> Sorts | None:
 def _resolve_claims(
     claims: Sequence[_SortClaim], knowledge: Knowledge
 ) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
-    """Return the sorts allowed by all claims, and the sources of conflicting claims."""
     outside = [claim for claim in claims if claim.source is None]
     typings = [claim for claim in claims if isinstance(claim.source, ClassConstraint)]
     steps = [claim for claim in claims if isinstance(claim.source, StepConstraint)]
@@ -316,7 +315,6 @@ def _can_overlap(first: Sorts, second: Sorts, knowledge: Knowledge) -> bool:
 def _combine_claims(
     typed: Sorts | None, steps: Sequence[_SortClaim], typings: Sequence[_SortClaim]
 ) -> tuple[Sorts | None, list[StepConstraint | ClassConstraint]]:
-    """Return the sorts left by class and step claims, and the conflicting constraints."""
     first = [] if typed is None else [_SortClaim(typings[0].source if typings else None, typed)]
     all_claims = [*first, *steps]
     common = _intersect_claims(all_claims)
@@ -350,7 +348,6 @@ def _intersect_claims(claims: Sequence[_SortClaim]) -> Sorts | None:
 
 
 def _is_mismatch(atom: StepConstraint, variable_sorts: VariableSorts, knowledge: Knowledge) -> bool:
-    """Return whether a constant or variable does not fit the end of a step."""
     sort_pairs = (
         (get_sorts(term, variable_sorts, knowledge), sorts)
         for term, sorts in _list_claims(atom, knowledge)
@@ -364,7 +361,6 @@ def _is_mismatch(atom: StepConstraint, variable_sorts: VariableSorts, knowledge:
 def _narrow_sorts(
     atoms: Sequence[StepConstraint], sorts_by_name: dict[str, Sorts], knowledge: Knowledge
 ) -> list[StepConstraint]:
-    """Narrow the sorts by the links of each step; return the steps that become unsatisfiable."""
     waiting = [atom for atom in atoms if atom.single and len(atom.steps) == 1]
     wrong: list[StepConstraint] = []
     for _ in range(_MAX_ROUNDS):
@@ -569,7 +565,6 @@ def _iterate_summaries(block: Block) -> Iterator[VariableSorts]:
 
 
 def _unite_branches(branches: Sequence[VariableSorts], knowledge: Knowledge) -> VariableSorts:
-    """Return the sorts of variables that all branches bind: those of any branch."""
     first, *other_branches = branches
     shared = [name for name in first if all(name in branch for branch in other_branches)]
     either = {

@@ -230,7 +230,6 @@ def build_predicate_use(
 def _build_from_partitions(
     predicate: PredicateProfile, parts: Sequence[Partition], *, is_split: bool
 ) -> PredicateUse:
-    """Build the use of a predicate with known object sorts for each class."""
     links = {
         part.cls: ends for part in parts if (ends := _list_object_sorts(part, is_split=is_split))
     }
@@ -263,7 +262,6 @@ def _build_from_partitions(
 
 
 def _list_object_sorts(part: Partition, *, is_split: bool) -> Sorts:
-    """Return the object sorts of a class; empty if unknown."""
     sorts = {UNTYPED if name == RDFS_RESOURCE else name for name, _ in part.targets}
     sorts |= {name for name, _ in part.datatypes}
     open_end = bool(part.targets) and not _is_counted(part, is_split=is_split)
@@ -282,7 +280,6 @@ def _is_counted(part: Partition, *, is_split: bool) -> bool:
 
 
 def _build_from_counts(predicate: PredicateProfile, completeness: float) -> PredicateUse:
-    """Build the use of a predicate with separately known classes of its two ends."""
     share = completeness if predicate.subject_classes or predicate.iri != RDF_TYPE else 0.0
     has_ends = bool(predicate.object_classes or predicate.datatypes)
     return PredicateUse(
@@ -353,7 +350,6 @@ def compute_similarity(words: str, other_words: str) -> float:
 def _iterate_candidates(
     graph: KnowledgeGraph, words: str, scope: NameScope
 ) -> Iterator[tuple[str, str]]:
-    """Yield IRIs with their names: all of the profile, and hits of the indices."""
     schema: list[ClassProfile | PredicateProfile] = [
         *(graph.profile.predicates if scope != "entities" else ()),
         *(graph.profile.classes if scope != "properties" else ()),

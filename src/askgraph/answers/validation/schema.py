@@ -21,20 +21,7 @@ from askgraph.answers.validation import (
     find_term,
     shorten_iri,
 )
-from askgraph.answers.validation._blocks import (
-    Block,
-    ClassConstraint,
-    PathStep,
-    StepConstraint,
-    VariableSorts,
-    build_block,
-    can_be_empty,
-    get_sorts,
-    get_step_sorts,
-    infer_sorts,
-    iterate_predicates,
-    walk_blocks,
-)
+from askgraph.answers.validation import _blocks as blocks
 from askgraph.answers.validation.structure import convert_literal
 from askgraph.sparql import Path, Pattern, Term
 from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES, get_namespace, split_local_name
@@ -52,7 +39,9 @@ def schema(subject: CheckInput, /) -> Iterator[Finding]:
     """
     if subject.tree is None:
         return
-    for block, _, outer_sorts in walk_blocks(build_block(subject.tree, subject.services)):
+    for block, _, outer_sorts in blocks.walk_blocks(
+        blocks.build_block(subject.tree, subject.services)
+    ):
         yield from diagnose_block(block, outer_sorts, subject.text)
 
 
@@ -64,7 +53,7 @@ _ALTERNATIVE_PROBABILITY = 0.4  # one of several names exists, or a subclass has
 
 
 def diagnose_block(
-    block: Block, outer_sorts: Sequence[VariableSorts], text: str
+    block: blocks.Block, outer_sorts: Sequence[blocks.VariableSorts], text: str
 ) -> Iterator[Finding]:
     """Yield a finding for each constraint of a block that nothing in the graph can match."""
     knowledge = block.knowledge
@@ -73,19 +62,19 @@ def diagnose_block(
     unknown = [constraint for constraint in block.atoms if _is_unknown(constraint, knowledge)]
     wrong = [
         constraint
-        for constraint in infer_sorts(block.atoms, knowledge, outer_sorts)[1]
+        for constraint in blocks.infer_sorts(block.atoms, knowledge, outer_sorts)[1]
         if constraint not in unknown
     ]
     reversed_terms: set[str] = set()
     for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
-        if not isinstance(constraint, StepConstraint):
+        if not isinstance(constraint, blocks.StepConstraint):
             continue
         other_constraints = [
             other_constraint
             for other_constraint in block.atoms
             if other_constraint is not constraint
         ]
-        variable_sorts = infer_sorts(other_constraints, knowledge, outer_sorts)[0]
+        variable_sorts = blocks.infer_sorts(other_constraints, knowledge, outer_sorts)[0]
         mismatch = _StepMismatch(constraint, knowledge, text, variable_sorts)
         for finding in mismatch.list_findings():
             if finding.kind is FaultKind.DIRECTION or constraint in unknown:
@@ -94,19 +83,19 @@ def diagnose_block(
     step_predicates = {
         step.predicate
         for constraint in block.atoms
-        if isinstance(constraint, StepConstraint)
+        if isinstance(constraint, blocks.StepConstraint)
         for step in constraint.steps
     }
     for pattern in block.patterns:
-        names = dict.fromkeys(iterate_predicates(pattern.predicate))
+        names = dict.fromkeys(blocks.iterate_predicates(pattern.predicate))
         for iri in names:
             if not (
                 iri in knowledge.predicates
                 or iri in step_predicates
                 or iri.startswith(_COMMON_NAMESPACES)
             ):
-                path_step = StepConstraint(
-                    pattern.subject, (PathStep(iri),), pattern.object, pattern, single=False
+                path_step = blocks.StepConstraint(
+                    pattern.subject, (blocks.PathStep(iri),), pattern.object, pattern, single=False
                 )
                 for finding in _StepMismatch(path_step, knowledge, text, {}).list_findings():
                     certainty = (
@@ -115,16 +104,16 @@ def diagnose_block(
                     yield replace(finding, certainty=min(finding.certainty, certainty))
     yield from _check_language_tags(block, text, knowledge)
     for constraint in [*unknown, *wrong][:_MAX_EXPLAINED]:
-        if isinstance(constraint, ClassConstraint) and (
+        if isinstance(constraint, blocks.ClassConstraint) and (
             constraint in unknown or str(constraint.subject) not in reversed_terms
         ):
             yield from _check_class(constraint, block, outer_sorts, knowledge, text)
 
 
-def _check_language_tags(block: Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
+def _check_language_tags(block: blocks.Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
     """Yield literals in a language that no value of their predicate has."""
     for constraint in block.atoms:
-        if not isinstance(constraint, StepConstraint) or len(constraint.steps) != 1:
+        if not isinstance(constraint, blocks.StepConstraint) or len(constraint.steps) != 1:
             continue
         literal, use = constraint.object, knowledge.predicates.get(constraint.steps[0].predicate)
         if not isinstance(literal, Literal) or not literal.language or use is None:
@@ -135,8 +124,10 @@ def _check_language_tags(block: Block, text: str, knowledge: Knowledge) -> Itera
             yield mismatch.report_literal(literal, constraint.steps[0], use)
 
 
-def _is_unknown(constraint: StepConstraint | ClassConstraint, knowledge: Knowledge) -> bool:
-    if isinstance(constraint, ClassConstraint):
+def _is_unknown(
+    constraint: blocks.StepConstraint | blocks.ClassConstraint, knowledge: Knowledge
+) -> bool:
+    if isinstance(constraint, blocks.ClassConstraint):
         return (
             constraint.cls not in knowledge.classes
             and knowledge.list_subclasses(constraint.cls) is None
@@ -148,18 +139,18 @@ def _is_unknown(constraint: StepConstraint | ClassConstraint, knowledge: Knowled
 class _StepMismatch:
     """A step that does not fit, and the sorts that all other constraints give its variables."""
 
-    constraint: StepConstraint
+    constraint: blocks.StepConstraint
     knowledge: Knowledge
     text: str
-    variable_sorts: VariableSorts
+    variable_sorts: blocks.VariableSorts
 
     @property
     def subjects(self) -> Sorts | None:
-        return get_sorts(self.constraint.subject, self.variable_sorts, self.knowledge)
+        return blocks.get_sorts(self.constraint.subject, self.variable_sorts, self.knowledge)
 
     @property
     def objects(self) -> Sorts | None:
-        return get_sorts(self.constraint.object, self.variable_sorts, self.knowledge)
+        return blocks.get_sorts(self.constraint.object, self.variable_sorts, self.knowledge)
 
     def list_findings(self) -> Iterator[Finding]:
         """Yield the faults of the alternatives that no triple can match."""
@@ -170,7 +161,7 @@ class _StepMismatch:
             elif len(self.constraint.steps) == 1:
                 yield self._report_mismatch(step, use)
 
-    def _report_unknown(self, step: PathStep, *, has_alternative: bool) -> Finding:
+    def _report_unknown(self, step: blocks.PathStep, *, has_alternative: bool) -> Finding:
         """Report a name that the graph lacks; with an alternative, another step may match."""
         return self._build_finding(
             FaultKind.PREDICATE,
@@ -182,12 +173,12 @@ class _StepMismatch:
             ),
         )
 
-    def _report_mismatch(self, step: PathStep, use: PredicateUse) -> Finding:
-        subject_sorts, object_sorts = get_step_sorts(step, self.knowledge)
+    def _report_mismatch(self, step: blocks.PathStep, use: PredicateUse) -> Finding:
+        subject_sorts, object_sorts = blocks.get_step_sorts(step, self.knowledge)
         name = self._format_name(step.predicate)
         certainty = min(use.subjects_share, use.objects_share) * self.knowledge.completeness
         if self._can_fit_reversed(step):
-            reversed_step = PathStep(step.predicate, not step.inverse)
+            reversed_step = blocks.PathStep(step.predicate, not step.inverse)
             message = f"{name} leads the other way: {self._describe_ends(use)}"
             similar_steps = self._find_similar_steps(step)[: _MAX_REPLACEMENTS - 1]
             return self._build_finding(
@@ -219,10 +210,10 @@ class _StepMismatch:
             kind, message, step, self._find_similar_steps(step), certainty=certainty
         )
 
-    def _can_fit_reversed(self, step: PathStep) -> bool:
+    def _can_fit_reversed(self, step: blocks.PathStep) -> bool:
         """Return whether the step would fit in the other direction, with evidence for it."""
-        subject_sorts, object_sorts = get_step_sorts(
-            PathStep(step.predicate, not step.inverse), self.knowledge
+        subject_sorts, object_sorts = blocks.get_step_sorts(
+            blocks.PathStep(step.predicate, not step.inverse), self.knowledge
         )
         known_sorts = [self.subjects, self.objects]
         has_evidence = any(sorts is not None and sorts != {UNTYPED} for sorts in known_sorts)
@@ -232,7 +223,7 @@ class _StepMismatch:
             and _is_compatible(self.objects, object_sorts)
         )
 
-    def report_literal(self, literal: Literal, step: PathStep, use: PredicateUse) -> Finding:
+    def report_literal(self, literal: Literal, step: blocks.PathStep, use: PredicateUse) -> Finding:
         """Report a literal that no triple has: another type, or another tag."""
         forms = convert_literal(literal, use.datatypes, use.languages)
         is_text = literal.datatype.value in (RDF_LANG_STRING, XSD + "string")
@@ -265,7 +256,7 @@ class _StepMismatch:
             round(use.objects_share * self.knowledge.completeness * certainty_factor, 3),
         )
 
-    def _find_similar_steps(self, step: PathStep) -> tuple[PathStep, ...]:
+    def _find_similar_steps(self, step: blocks.PathStep) -> tuple[blocks.PathStep, ...]:
         """Return predicates that fit between the ends, relative to the direction of this step."""
         ends = self.subjects, self.objects
         subjects, objects = reversed(ends) if step.inverse else ends
@@ -277,7 +268,7 @@ class _StepMismatch:
             step.predicate, self.knowledge, subjects, objects, hints[:1]
         )
         return tuple(
-            PathStep(similar_step.predicate, similar_step.inverse != step.inverse)
+            blocks.PathStep(similar_step.predicate, similar_step.inverse != step.inverse)
             for similar_step in similar
         )
 
@@ -285,8 +276,8 @@ class _StepMismatch:
         self,
         kind: FaultKind,
         message: str,
-        step: PathStep,
-        steps: Sequence[PathStep],
+        step: blocks.PathStep,
+        steps: Sequence[blocks.PathStep],
         *,
         certainty: float,
     ) -> Finding:
@@ -331,13 +322,12 @@ class _StepMismatch:
 
 
 def _check_class(
-    constraint: ClassConstraint,
-    block: Block,
-    outer_sorts: Sequence[VariableSorts],
+    constraint: blocks.ClassConstraint,
+    block: blocks.Block,
+    outer_sorts: Sequence[blocks.VariableSorts],
     knowledge: Knowledge,
     text: str,
 ) -> Iterator[Finding]:
-    """Yield a finding on a class that the graph lacks, or that does not fit the patterns."""
     claims = _collect_term_sorts(constraint.subject, block, outer_sorts, knowledge)
     hint = _get_variable_words(constraint.subject)
     wrong = constraint.cls
@@ -377,14 +367,17 @@ def _check_class(
 
 
 def _collect_term_sorts(
-    term: Term, block: Block, outer_sorts: Sequence[VariableSorts], knowledge: Knowledge
+    term: Term,
+    block: blocks.Block,
+    outer_sorts: Sequence[blocks.VariableSorts],
+    knowledge: Knowledge,
 ) -> list[Sorts]:
     claims: list[Sorts] = []
     for constraint in block.atoms:
-        if isinstance(constraint, StepConstraint) and len(constraint.steps) == 1:
+        if isinstance(constraint, blocks.StepConstraint) and len(constraint.steps) == 1:
             for end, sorts in zip(
                 (constraint.subject, constraint.object),
-                get_step_sorts(constraint.steps[0], knowledge),
+                blocks.get_step_sorts(constraint.steps[0], knowledge),
                 strict=True,
             ):
                 if end == term and sorts is not None:
@@ -436,7 +429,7 @@ def _find_similar_predicates(
     subjects: Sorts | None,
     objects: Sorts | None,
     hints: Sequence[str],
-) -> tuple[PathStep, ...]:
+) -> tuple[blocks.PathStep, ...]:
     """Return the predicates that may be meant between ends of these sorts.
 
     `hints` are words of the variables at the ends, which often describe the predicate. A
@@ -453,7 +446,7 @@ def _find_similar_predicates(
                 weight = 0.2 * log10(1 + use.triples) - (2.5 if inverse else 0.0)
                 scored.append((_FIT_WEIGHT * fit + similarity + weight, use.iri, inverse))
     scored.sort(key=lambda scored_step: (-scored_step[0], scored_step[1]))
-    return tuple(PathStep(iri, inverse) for _, iri, inverse in scored[:_MAX_REPLACEMENTS])
+    return tuple(blocks.PathStep(iri, inverse) for _, iri, inverse in scored[:_MAX_REPLACEMENTS])
 
 
 def _score_fit(
@@ -470,7 +463,9 @@ def _score_fit(
     """
     fit = 0.0
     for sorts, end in zip(
-        (subjects, objects), get_step_sorts(PathStep(use.iri, inverse), knowledge), strict=True
+        (subjects, objects),
+        blocks.get_step_sorts(blocks.PathStep(use.iri, inverse), knowledge),
+        strict=True,
     ):
         if sorts is None or end is None:
             fit += 0.5
@@ -518,9 +513,9 @@ def known_iris(subject: CheckInput, /) -> Iterator[Finding]:
     if subject.tree is None:
         return
     checked_iris: set[str] = set()
-    for block, _, _ in walk_blocks(build_block(subject.tree, subject.services)):
+    for block, _, _ in blocks.walk_blocks(blocks.build_block(subject.tree, subject.services)):
         for pattern in block.patterns:
-            if can_be_empty(pattern.predicate):
+            if blocks.can_be_empty(pattern.predicate):
                 continue  # the path connects every term to itself, even an unknown one
             ends = (pattern.subject, pattern.object)
             for term, span in zip(ends, pattern.spans[::2], strict=False):
@@ -542,7 +537,7 @@ def _has_class_object(pattern: Pattern) -> bool:
 
 
 def _check_iri(
-    term: NamedNode, span: tuple[int, int], block: Block, text: str
+    term: NamedNode, span: tuple[int, int], block: blocks.Block, text: str
 ) -> Iterator[Finding]:
     knowledge = block.knowledge
     if (

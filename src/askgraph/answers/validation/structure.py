@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from pyoxigraph import Literal, NamedNode, Store, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.validation import (
     MAX_CHECKED_CHARACTERS,
     UNCHECKED_PROBABILITY,
@@ -26,23 +27,6 @@ from askgraph.answers.validation._blocks import Block, StepConstraint, VariableS
 from askgraph.answers.validation._blocks import walk_blocks as walk_blocks
 from askgraph.answers.verbalize.scope import split_condition
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql import (
-    AGGREGATE_NAMES,
-    Bind,
-    Call,
-    Element,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    Union,
-    Values,
-    find_variables,
-    find_variables_in_scope,
-    walk,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.lexer import declare_prefixes, tokenize
@@ -63,14 +47,14 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
     """Yield ungrouped columns, unbound variables, and products of two blocks."""
     if subject.tree is None:
         return
-    for query in (node for node in walk(subject.tree) if isinstance(node, Query)):
+    for query in (node for node in ast.walk(subject.tree) if isinstance(node, ast.Query)):
         text = subject.text
         certainty = 1.0 if query is subject.tree else _SUBQUERY_PROBABILITY
         bound = _list_bound_names(query.where)
         bound |= {name.value for _, name in query.group_by if name is not None}
         computed = {name.value for name, value in query.columns if value is not None}
         for name, value in query.columns:
-            used = [name] if value is None else list(find_variables(value))
+            used = [name] if value is None else list(ast.find_variables(value))
             for variable in dict.fromkeys(used):
                 is_bound = variable.value in bound or (
                     value is not None and variable.value in computed
@@ -87,10 +71,10 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
         if query.form != "SELECT":
             continue
         outside = [
-            {name.value for name in find_variables(value)}
+            {name.value for name in ast.find_variables(value)}
             for value in [*(v for _, v in query.columns if v is not None), *query.having]
         ]
-        outside += [{name.value for value, _ in query.order for name in find_variables(value)}]
+        outside += [{name.value for value, _ in query.order for name in ast.find_variables(value)}]
         selected_names = {name.value for name, value in query.columns if value is None}.union(
             *outside
         )
@@ -100,10 +84,10 @@ def structure(subject: CheckInput, /) -> Iterator[Finding]:
 
 
 def _list_bound_names(part: object) -> set[str]:
-    return {name.value for name in find_variables_in_scope(part)}
+    return {name.value for name in ast.find_variables_in_scope(part)}
 
 
-def _check_grouping(query: Query, text: str) -> Iterator[Finding]:
+def _check_grouping(query: ast.Query, text: str) -> Iterator[Finding]:
     if not query.is_aggregate or query.form != "SELECT":
         return
     keys = {str(name) for _, name in query.group_by if name is not None}
@@ -122,14 +106,14 @@ def _check_grouping(query: Query, text: str) -> Iterator[Finding]:
                 )
 
 
-def _iterate_free_variables(value: Expression, keys: set[str]) -> Iterator[Variable]:
+def _iterate_free_variables(value: ast.Expression, keys: set[str]) -> Iterator[Variable]:
     """Yield the variables of an expression outside of aggregates and group keys."""
     if to_text(value) in keys:
         return
     match value:
         case Variable():
             yield value
-        case Call(name=name, arguments=arguments) if name.split()[0] not in AGGREGATE_NAMES:
+        case ast.Call(name=name, arguments=arguments) if name.split()[0] not in ast.AGGREGATE_NAMES:
             for inner in arguments:
                 yield from _iterate_free_variables(inner, keys)
         case _:
@@ -137,7 +121,7 @@ def _iterate_free_variables(value: Expression, keys: set[str]) -> Iterator[Varia
 
 
 def _check_group_joins(
-    group: Group, outside: Sequence[set[str]], selected_names: set[str] | None
+    group: ast.Group, outside: Sequence[set[str]], selected_names: set[str] | None
 ) -> Iterator[Finding]:
     """Yield products in a group; `selected_names` is None if the query selects all variables."""
     parts = [
@@ -148,9 +132,10 @@ def _check_group_joins(
         if _can_multiply(element_or_group)
     ]
     links = [
-        {name.value for name in find_variables(element_or_group)}
+        {name.value for name in ast.find_variables(element_or_group)}
         for element_or_group in group.elements
-        if isinstance(element_or_group, Filter | Bind) or not _can_multiply(element_or_group)
+        if isinstance(element_or_group, ast.Filter | ast.Bind)
+        or not _can_multiply(element_or_group)
     ]
     blocks = _join_parts([part for part in parts if part], [*links, *outside])
     if len(blocks) > 1:
@@ -166,8 +151,8 @@ def _check_group_joins(
         )
     around = [_list_bound_names(group), *outside]
     for element in group.elements:
-        inner = [element.group] if isinstance(element, Nested) else []
-        inner += list(element.groups) if isinstance(element, Union) else []
+        inner = [element.group] if isinstance(element, ast.Nested) else []
+        inner += list(element.groups) if isinstance(element, ast.Union) else []
         for element_or_group in inner:
             yield from _check_group_joins(element_or_group, around, selected_names)
 
@@ -186,10 +171,10 @@ def _has_constant(block: set[str]) -> bool:
     return _CONSTANT_MARK in block or (len(variables) == 1 and len(block) > 1)
 
 
-def _iterate_constants(element: Element) -> Iterator[str]:
+def _iterate_constants(element: ast.Element) -> Iterator[str]:
     """Yield the named resources of an element: patterns about one resource belong together."""
     match element:
-        case Pattern() if element.predicate != NamedNode(RDF_TYPE):
+        case ast.Pattern() if element.predicate != NamedNode(RDF_TYPE):
             ends = (element.subject, element.object)
             yield from (str(term) for term in ends if isinstance(term, NamedNode))
             if isinstance(element.subject, NamedNode) or (
@@ -197,19 +182,19 @@ def _iterate_constants(element: Element) -> Iterator[str]:
                 and element.object.datatype.value in (XSD_STRING, RDF_LANG_STRING)
             ):
                 yield _CONSTANT_MARK
-        case Values():
+        case ast.Values():
             yield _CONSTANT_MARK
 
 
-def _can_multiply(element: Element) -> bool:
+def _can_multiply(element: ast.Element) -> bool:
     """Return whether an element may give several rows by itself."""
     match element:
-        case Filter() | Bind() | Nested(word="MINUS" | "OPTIONAL"):
+        case ast.Filter() | ast.Bind() | ast.Nested(word="MINUS" | "OPTIONAL"):
             return False
-        case Query() as query:
+        case ast.Query() as query:
             single = query.is_aggregate and not query.group_by
             return not single and query.limit != 1
-        case Values(rows=rows):
+        case ast.Values(rows=rows):
             return len(rows) > 1
         case _:
             return True
@@ -333,7 +318,7 @@ def filters(subject: CheckInput, /) -> Iterator[Finding]:
 
 
 def _build_filter_finding(
-    condition: Filter,
+    condition: ast.Filter,
     reason: str,
     forms: Sequence[Literal],
     subject: CheckInput,
@@ -355,24 +340,22 @@ Reason = tuple[str, tuple[Literal, ...]]
 
 @dataclass(frozen=True)
 class _ConditionChecker:
-    """Checks conditions against the known values of a block's variables."""
-
     block: Block
     variable_sorts: VariableSorts
     knowledge: Knowledge
 
-    def explain_failures(self, condition: Expression) -> Iterator[Reason]:
+    def explain_failures(self, condition: ast.Expression) -> Iterator[Reason]:
         """Yield the reasons why a condition never holds."""
         for part in split_condition(condition, "&&"):
             match part:
-                case Call(name="||"):
+                case ast.Call(name="||"):
                     all_reasons = [
                         list(self.explain_failures(alternative))
                         for alternative in split_condition(part, "||")
                     ]
                     if all(all_reasons):
                         yield all_reasons[0][0]
-                case Call(name="IN", arguments=(Variable() as variable, *members)) if members:
+                case ast.Call(name="IN", arguments=(Variable() as variable, *members)) if members:
                     member_reasons = [
                         list(self.check_type(variable, "=", member))
                         if isinstance(member, Literal)
@@ -384,11 +367,11 @@ class _ConditionChecker:
                 case _ if comparison := _parse_comparison(part):
                     yield from self.check_comparison(*comparison)
 
-    def check_comparison(self, left: Expression, name: str, right: Literal) -> Iterator[Reason]:
+    def check_comparison(self, left: ast.Expression, name: str, right: Literal) -> Iterator[Reason]:
         match left:
             case Variable():
                 yield from self.check_type(left, name, right)
-            case Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
+            case ast.Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
                 tags = self.get_languages(variable)
                 language_tag = right.value.lower()
                 if tags and language_tag not in {tag.lower() for tag in tags}:
@@ -457,7 +440,7 @@ class _NumericBound:
         return f"{self.operator} {self.number_text}"
 
 
-def find_contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
+def find_contradictions(filters: Iterable[ast.Filter]) -> Iterator[tuple[ast.Filter, str]]:
     """Yield the filters that leave no number to a value that others bound, and the reason.
 
     All filters are of one group and hold together. Only the first contradiction of a value is
@@ -485,17 +468,21 @@ def find_contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str
                     tightest[bound.value, is_upper] = bound
 
 
-def _parse_comparison(condition: Expression) -> tuple[Expression, str, Literal] | None:
+def _parse_comparison(condition: ast.Expression) -> tuple[ast.Expression, str, Literal] | None:
     """Return the two sides and the operator of a comparison with a literal; None for others."""
     match condition:
-        case Call(name=name, arguments=(left, Literal() as right)) if name in MIRRORED_OPERATORS:
+        case ast.Call(name=name, arguments=(left, Literal() as right)) if (
+            name in MIRRORED_OPERATORS
+        ):
             return left, name, right
-        case Call(name=name, arguments=(Literal() as left, right)) if name in MIRRORED_OPERATORS:
+        case ast.Call(name=name, arguments=(Literal() as left, right)) if (
+            name in MIRRORED_OPERATORS
+        ):
             return right, MIRRORED_OPERATORS[name], left
     return None
 
 
-def _iterate_bounds(condition: Expression) -> Iterator[_NumericBound]:
+def _iterate_bounds(condition: ast.Expression) -> Iterator[_NumericBound]:
     for left, name, right in filter(None, map(_parse_comparison, split_condition(condition, "&&"))):
         if right.datatype.value not in v.NUMERIC_DATATYPES:
             number = None
@@ -506,7 +493,7 @@ def _iterate_bounds(condition: Expression) -> Iterator[_NumericBound]:
                 number = None
             else:
                 number = None if number.is_nan() else number
-        if number is not None and isinstance(left, Variable | Call):
+        if number is not None and isinstance(left, Variable | ast.Call):
             text = to_text(left)
             if not _NONDETERMINISTIC_CALL.search(text):
                 yield _NumericBound(text, name, number, to_text(right))

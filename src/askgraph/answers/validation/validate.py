@@ -171,7 +171,6 @@ def adjust_certainties(tree: Query, findings: Sequence[Finding]) -> tuple[Findin
 
 
 def _list_unions_and_negations(tree: Query) -> tuple[list[Union], list[Group]]:
-    """Return the unions and negated groups of a query, outer ones first."""
     unions, negated_groups = list[Union](), list[Group]()
     for part in walk(tree):
         match part:
@@ -185,7 +184,6 @@ def _list_unions_and_negations(tree: Query) -> tuple[list[Union], list[Group]]:
 
 
 def _get_span(group: Group) -> Span | None:
-    """Return the span from the first to the last pattern or condition of a group, or None."""
     spans: list[Span] = []
     for part in walk(group):
         if isinstance(part, Pattern):
@@ -269,7 +267,6 @@ def _is_safe_repair(finding: Finding, text: str) -> bool:
 
 
 def _build_replacement(finding: Finding, before: str) -> str:
-    """Return the replacement; a full IRI if its prefix differs from that of the original."""
     best = finding.proposals[0]
     if finding.kind is FaultKind.DIRECTION:
         return f"^{before}"

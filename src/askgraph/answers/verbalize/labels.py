@@ -102,7 +102,6 @@ def detect_label_language(graph: KnowledgeGraph, language: str) -> str | None:
 
 
 def _list_naming(graph: KnowledgeGraph) -> tuple[str, ...]:
-    """Return the predicates that carry names, standard ones first."""
     own = [p.iri for p in graph.profile.predicates if p.naming == "name"]
     standard = [iri for iri in v.LABEL_PREDICATES if iri in own]
     return (*standard, *(iri for iri in own if iri not in standard))
@@ -132,7 +131,6 @@ def list_texts(
 async def _fetch_texts(
     things: Sequence[str], predicates: Sequence[str], graph: KnowledgeGraph, timeout: float | None
 ) -> dict[str, list[tuple[str, str | None]]]:
-    """Return the texts that the first of some predicates gives each thing, by one query."""
     texts = defaultdict[str, dict[str, list[tuple[str, str | None]]]](
         lambda: {iri: [] for iri in predicates}
     )
@@ -260,21 +258,15 @@ class PropertyFacts:
     Attributes:
         values: The kind of its values: `thing`, `integer`, `number`, `date`, `boolean`, `text`;
             empty if unknown.
-        noun: The class of everything that it leads to, as a noun; empty if there are several.
-        leads_to_person: Whether everything that it leads to is a person.
-        is_of_person: Whether everything that has it is a person.
-        is_of_node: Whether everything that has it is a node without a name that links others.
-        unit: The unit of its numbers.
-        has_several: Whether something has several values of it.
     """
 
     values: str = ""
-    noun: str = ""
-    leads_to_person: bool = False
-    is_of_person: bool = False
-    is_of_node: bool = False
-    unit: Unit | None = None
-    has_several: bool = False
+    noun: str = ""  # class of all that it leads to; empty if there are several
+    leads_to_person: bool = False  # whether everything that it leads to is a person
+    is_of_person: bool = False  # whether everything that has it is a person
+    is_of_node: bool = False  # whether all that has it is a nameless node that links others
+    unit: Unit | None = None  # the unit of its numbers
+    has_several: bool = False  # whether something has several values of it
 
 
 NO_FACTS = PropertyFacts()
@@ -285,16 +277,13 @@ class SchemaFacts:
     """What a graph shows of the terms of one query.
 
     Attributes:
-        properties: The facts of each property, by its IRI.
-        persons: The classes whose instances are people.
         types: The standard predicate that each of the graph's own predicates for types stands for.
-        wordings: The wordings that the graph's glossary prescribes, by the IRI of the term.
     """
 
-    properties: Mapping[str, PropertyFacts] = field(default_factory=dict)
-    persons: frozenset[str] = frozenset()
+    properties: Mapping[str, PropertyFacts] = field(default_factory=dict)  # by IRI
+    persons: frozenset[str] = frozenset()  # classes whose instances are people
     types: Mapping[str, str] = field(default_factory=dict)
-    wordings: Mapping[str, TermWording] = field(default_factory=dict)
+    wordings: Mapping[str, TermWording] = field(default_factory=dict)  # of the glossary, by IRI
 
 
 def collect_facts(
@@ -365,7 +354,6 @@ def _classify_values(predicate: PredicateProfile) -> str:
 def _find_common(
     counts: Iterable[tuple[str, int]], total: int, classes: Mapping[str, ClassProfile]
 ) -> ClassProfile | None:
-    """Return the smallest class that has all of the things at an end of a predicate."""
     every = (
         classes[iri]
         for iri, count in counts

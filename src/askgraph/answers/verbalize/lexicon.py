@@ -67,52 +67,29 @@ class LexicalEntry:
     A subject has a `noun`, or a `count` of something, and does a `verb`. A `participle`
     (`published by`), a `relation` (`part of`) and a `place` follow "is". `dated` is a participle
     with a date: `founded`.
-
-    Attributes:
-        kind: The part of speech.
-        text: The noun, or the words before the value: `mass`, `orbits`, `published by`, `part of`.
-        plural: The plural of the noun; the verb after several subjects.
-        past: The verb in the past with the value as its subject: `wrote`.
-        passive: What happened to the subject, before the value: `written by`.
-        most: The adjective of the thing with the highest value: `largest`.
-        least: The adjective of the thing with the lowest value.
-        is_exact: Whether these adjectives alone identify the property.
-        high: The adjective of the highest value itself: `longest`.
-        low: The adjective of the lowest value itself.
-        event: What happened at the date that it gives, with its verb: `born`, `that died`.
-        values: The kind of its values: see `PropertyFacts`.
-        unit: The unit behind its numbers.
-        object_noun: The noun that a verb has before its value: `provides service`.
-        value_noun: The class of everything that it leads to.
-        leads_to_person: Whether its values are people.
-        is_of_person: Whether its subjects are people.
-        label: The whole label, where the text lacks its start: `in stock`.
-        steps: The operator of a path over any number of steps; empty for one step.
-        bare: The noun without the quotation marks of its text, where it is one English word.
-        has_several: Whether something has several values of it.
     """
 
-    kind: Kind
-    text: str
-    plural: str = ""
-    past: str = ""
-    passive: str = ""
-    most: str = ""
-    least: str = ""
-    is_exact: bool = False
-    high: str = "highest"
-    low: str = "lowest"
-    event: str = ""
-    is_of_person: bool = False
-    values: str = ""
-    unit: str = ""
-    object_noun: str = ""
-    value_noun: str = ""
-    leads_to_person: bool = False
-    label: str = ""
-    steps: str = ""
-    bare: str = ""
-    has_several: bool = False
+    kind: Kind  # the part of speech
+    text: str  # the noun, or the words before the value: `mass`, `orbits`, `part of`
+    plural: str = ""  # the plural of the noun; the verb after several subjects
+    past: str = ""  # the verb in the past with the value as its subject: `wrote`
+    passive: str = ""  # what happened to the subject, before the value: `written by`
+    most: str = ""  # the adjective of the thing with the highest value: `largest`
+    least: str = ""  # the adjective of the thing with the lowest value
+    is_exact: bool = False  # whether these adjectives alone identify the property
+    high: str = "highest"  # the adjective of the highest value itself: `longest`
+    low: str = "lowest"  # the adjective of the lowest value itself
+    event: str = ""  # what happened at the date that it gives, with its verb: `born`, `that died`
+    is_of_person: bool = False  # whether its subjects are people
+    values: str = ""  # the kind of its values: see `PropertyFacts`
+    unit: str = ""  # the unit behind its numbers
+    object_noun: str = ""  # the noun that a verb has before its value: `provides service`
+    value_noun: str = ""  # the class of everything that it leads to
+    leads_to_person: bool = False  # whether its values are people
+    label: str = ""  # the whole label, where the text lacks its start: `in stock`
+    steps: str = ""  # the operator of a path over any number of steps; empty for one step
+    bare: str = ""  # the noun without the quotation marks of its text, where it is one English word
+    has_several: bool = False  # whether something has several values of it
 
     @property
     def is_noun(self) -> bool:
@@ -191,7 +168,6 @@ def make_entry(
 
 
 def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
-    """Return an entry with what a glossary prescribes."""
     return replace(
         entry,
         plural=wording.plural or entry.plural,
@@ -361,12 +337,7 @@ def split_unit(noun: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Head:
-    """The noun that a clause hangs on.
-
-    Attributes:
-        is_many: Whether it is in the plural.
-        is_vague: Whether it is only "thing".
-    """
+    """The noun of a clause; `is_many` if it is plural, `is_vague` if it is only "thing"."""
 
     is_many: bool = True
     is_person: bool = False
@@ -650,7 +621,6 @@ def is_gerund(text: str) -> bool:
 
 
 def _fit_event(entry: LexicalEntry, head: Head) -> str:
-    """Return the event of a date with the pronoun of its noun: `who died`."""
     return re.sub(r"^that\b", "who" if head.is_person else "that", entry.event)
 
 

@@ -10,24 +10,13 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.verbalize.clauses import ClauseWriter
 from askgraph.answers.verbalize.labels import NO_FACTS
 from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_gerund, make_forms
 from askgraph.answers.verbalize.names import Names, strip_article, without_article
 from askgraph.answers.verbalize.phrases import is_date
 from askgraph.answers.verbalize.scope import Scope, make_scope, unwrap
-from askgraph.sparql import (
-    AGGREGATE_NAMES,
-    Call,
-    Expression,
-    Pattern,
-    Query,
-    Term,
-    find_variables,
-    rename_iris,
-    transform,
-    walk,
-)
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
@@ -39,9 +28,9 @@ _COUNTED = frozenset(["=", "<", ">", "<=", ">="])
 class Listing(ABC):
     """A query whose rows are things and their values; what its columns and keys are called."""
 
-    def __init__(self, query: Query, names: Names) -> None:
+    def __init__(self, query: ast.Query, names: Names) -> None:
         types = names.facts.types
-        self.query = _count_values(rename_iris(query, types) if types else query, names)
+        self.query = _count_values(ast.rename_iris(query, types) if types else query, names)
         self.names = names
         self.phrases = names.phrases
         self.say, self.join_list = self.phrases.say, self.phrases.join_list
@@ -68,7 +57,7 @@ class Listing(ABC):
         """Whether one thing answers, and nothing beside it."""
         return self.is_single and self.list_asked() == [self.find_root()]
 
-    def resolve(self, expression: Expression) -> Expression:
+    def resolve(self, expression: ast.Expression) -> ast.Expression:
         """Return the variable that a name stands for; other expressions as they are."""
         return self.scope.resolve(expression) if isinstance(expression, Variable) else expression
 
@@ -78,10 +67,12 @@ class Listing(ABC):
             names = [name for name, value in self.query.columns if value is None]
             names += [v for v in self.values.values() if isinstance(v, Variable)]
         else:
-            names = [name for name in find_variables(self.query.where) if name.value[:2] != "__"]
+            names = [
+                name for name in ast.find_variables(self.query.where) if name.value[:2] != "__"
+            ]
         return list(dict.fromkeys(self.scope.resolve(name) for name in names))
 
-    def list_computed(self) -> list[Expression]:
+    def list_computed(self) -> list[ast.Expression]:
         """The columns that are computed."""
         keys = [value for value, _ in self.query.group_by]
         return [
@@ -95,15 +86,15 @@ class Listing(ABC):
         query, scope = self.query, self.scope
         parts = (*self.values.values(), *query.having, *self.keys, *query.order)
         parts = (*parts, *scope.binds.values(), *scope.filters)
-        spoken = {*self.list_asked(), *map(scope.resolve, find_variables(parts))}
+        spoken = {*self.list_asked(), *map(scope.resolve, ast.find_variables(parts))}
         for inner in (*scope.without, *scope.present):
-            spoken |= {*find_variables(tuple(inner.filters))}
+            spoken |= {*ast.find_variables(tuple(inner.filters))}
         return {name.value for name in spoken}
 
-    def find_root(self) -> Term | None:
+    def find_root(self) -> ast.Term | None:
         """Return the subject of the sentence."""
-        aggregated = [v for value in self.list_computed() for v in find_variables(value)]
-        having = [v for value in self.query.having for v in find_variables(value)]
+        aggregated = [v for value in self.list_computed() for v in ast.find_variables(value)]
+        having = [v for value in self.query.having for v in ast.find_variables(value)]
         asked = [] if self.query.is_aggregate else self.list_asked()
         for variable in [*aggregated, *asked, *having]:
             variable = self.scope.resolve(variable)
@@ -125,7 +116,7 @@ class Listing(ABC):
         """Return the scope and those of its unions."""
         return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
 
-    def find_source(self) -> Term | None:
+    def find_source(self) -> ast.Term | None:
         """The first subject that is nobody's object: counting all rows counts it."""
         subjects = [p.subject for scope in self.list_scopes() for p in scope.patterns]
         objects = {p.object for scope in self.list_scopes() for p in scope.patterns}
@@ -149,7 +140,7 @@ class Listing(ABC):
         is_counted = self.keys == [self.find_root()] and self.is_count(query.order[0][0])
         return not query.is_aggregate or (is_counted and not self.list_computed())
 
-    def write_superlative(self, root: Term | None) -> tuple[str, str]:
+    def write_superlative(self, root: ast.Term | None) -> tuple[str, str]:
         """Return the words before and behind a noun: `largest`, `with the highest mass`."""
         value, is_down = self.query.order[0]
         places = self.write_places() or ""
@@ -171,7 +162,7 @@ class Listing(ABC):
         key = f"by {self.choose_extreme(value, noun, down=is_down)}"
         return "", self.say(key, noun, places)
 
-    def find_order_entry(self, value: Expression) -> LexicalEntry | None:
+    def find_order_entry(self, value: ast.Expression) -> LexicalEntry | None:
         """Return the entry of the plain property whose values sort the rows; English only."""
         value = self.find_order_value(value)
         if not self.phrases.is_english or not isinstance(value, Variable):
@@ -192,7 +183,7 @@ class Listing(ABC):
             return self.say("nth place", words[first - 1])
         return self.say("nth to mth place", words[first - 1], words[last - 1])
 
-    def choose_extreme(self, value: Expression, noun: str, *, down: bool) -> str:
+    def choose_extreme(self, value: ast.Expression, noun: str, *, down: bool) -> str:
         """Return the adjective of the first or last row of an order."""
         if self.is_count(value):
             return "most" if down else "fewest"
@@ -202,15 +193,15 @@ class Listing(ABC):
             return "latest" if down else "earliest"
         return "highest" if down else "lowest"
 
-    def counts(self, value: Expression, root: Term | None) -> bool:
+    def counts(self, value: ast.Expression, root: ast.Term | None) -> bool:
         """Return whether an expression counts the rows or the subject of the sentence."""
-        if not isinstance(value, Call) or not value.name.startswith("COUNT"):
+        if not isinstance(value, ast.Call) or not value.name.startswith("COUNT"):
             return False
         return not value.arguments or [*map(self.resolve, value.arguments)] == [root]
 
-    def name_aggregate(self, value: Expression) -> str | None:
+    def name_aggregate(self, value: ast.Expression) -> str | None:
         """`the average age`; None if it is no aggregate of one thing."""
-        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATE_NAMES:
+        if not isinstance(value, ast.Call) or value.name.split()[0] not in ast.AGGREGATE_NAMES:
             return None
         name, _, distinct = value.name.partition(" ")
         if not value.arguments:
@@ -237,39 +228,39 @@ class Listing(ABC):
             return without_article(noun)
         return self.writer.find_noun(Variable(name))
 
-    def name_value(self, value: Expression) -> str:
+    def name_value(self, value: ast.Expression) -> str:
         """What a value is called, without whose it is."""
         if not isinstance(value, Variable):
             return self.writer.write(value)
         if value.value in self.scope.binds:
             return self.writer.write(value)
         for select in self.scope.selects:
-            if value.value in {name.value for name in find_variables(select)}:
+            if value.value in {name.value for name in ast.find_variables(select)}:
                 return without_article(self.write_select(select, value.value))
         for inner in self.scope.optional:
             if any(value == pattern.object for pattern in inner.patterns):
                 return self.writer.enter(inner).find_noun(value)
         return self.writer.find_noun(value)
 
-    def write_expression(self, value: Expression, root: Term | None = None) -> str:
+    def write_expression(self, value: ast.Expression, root: ast.Term | None = None) -> str:
         """An expression in which aggregates may stand."""
         match value:
             case Variable() if value.value in self.values:
                 return self.write_expression(self.values[value.value], root)
-            case Call(name=name) if name.split()[0] in AGGREGATE_NAMES:
+            case ast.Call(name=name) if name.split()[0] in ast.AGGREGATE_NAMES:
                 if self.counts(value, root) or not value.arguments:
                     source = root or self.find_root()
                     noun = self.writer.find_noun(source) if isinstance(source, Variable) else ""
                     counted = self.phrases.pluralize(noun) if noun else self.say("things")
                     return self.say("the", self.say("number", counted))
                 return self.name_aggregate(value) or ""
-            case Call(name="/", arguments=(Call(name="*", arguments=(part, whole)), total)) if (
-                _HUNDRED in (part, whole)
-            ):
+            case ast.Call(
+                name="/", arguments=(ast.Call(name="*", arguments=(part, whole)), total)
+            ) if _HUNDRED in (part, whole):
                 share = whole if part == _HUNDRED else part
                 texts = (self.write_expression(share, root), self.write_expression(total, root))
                 return self.say("percent", *texts)
-            case Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
+            case ast.Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
                 sides = (self.write_expression(left, root), self.write_expression(right, root))
                 if name in ("&&", "||"):
                     return self.join_list(sides, "and" if name == "&&" else "or")
@@ -279,33 +270,33 @@ class Listing(ABC):
             case _:
                 return self.writer.write(value)
 
-    def find_order_value(self, value: Expression) -> Expression:
+    def find_order_value(self, value: ast.Expression) -> ast.Expression:
         """Return the expression that an order sorts by."""
         if isinstance(value, Variable) and value.value in self.values:
             return self.values[value.value]
         return unwrap(value)
 
-    def is_count(self, value: Expression) -> bool:
+    def is_count(self, value: ast.Expression) -> bool:
         """Return whether an expression is a count."""
         value = self.find_order_value(value)
-        return isinstance(value, Call) and value.name.startswith("COUNT")
+        return isinstance(value, ast.Call) and value.name.startswith("COUNT")
 
-    def name_order(self, value: Expression, root: Term | None) -> str:
+    def name_order(self, value: ast.Expression, root: ast.Term | None) -> str:
         """Return the noun of the sort key without its owner."""
         value = self.find_order_value(value)
         if isinstance(value, Variable):
             return strip_article(self.name_value(self.scope.resolve(value)), self.phrases)
-        if self.is_count(value) and isinstance(value, Call):
+        if self.is_count(value) and isinstance(value, ast.Call):
             over = self.resolve(value.arguments[0]) if value.arguments else root
             noun = self.name_value(over) if isinstance(over, Variable) else self.say("thing")
             return self.phrases.pluralize(noun)
         return without_article(self.write_expression(value, root))
 
     @abstractmethod
-    def write_select(self, select: Query, column: str) -> str:
+    def write_select(self, select: ast.Query, column: str) -> str:
         """A column of a sub-select as a noun phrase."""
 
-    def write_listing(self, root: Term | None) -> str:
+    def write_listing(self, root: ast.Term | None) -> str:
         """The columns asked for, and the clauses on what they are columns of."""
         if root is None:
             return self.say("values")
@@ -337,12 +328,12 @@ class Listing(ABC):
     def is_everything(self) -> bool:
         """Whether any triple at all is asked for."""
         match self.scope.patterns:
-            case [Pattern(Variable() as one, Variable() as two, Variable() as three)]:
+            case [ast.Pattern(Variable() as one, Variable() as two, Variable() as three)]:
                 return len({one, two, three} & set(self.list_asked())) == 3
             case _:
                 return False
 
-    def write_subject(self, root: Term) -> str:
+    def write_subject(self, root: ast.Term) -> str:
         """Return the subject of the sentence with its clauses; a constant by its name."""
         if not isinstance(root, Variable):
             clauses = self.writer.list_clauses(root, many=True)
@@ -366,7 +357,7 @@ class Listing(ABC):
             return "person" + text.removeprefix("someone")
         return self.writer.replace_something(text)
 
-    def add_subject(self, nouns: Sequence[str], subject: str, root: Term | None = None) -> str:
+    def add_subject(self, nouns: Sequence[str], subject: str, root: ast.Term | None = None) -> str:
         """Return values and what they are of: `the name of the singers and, where known, …`."""
         if self.phrases.is_english and any(map(_is_possessed, nouns)):
             return f"for {subject}: {self.name_their(nouns)}"
@@ -378,7 +369,7 @@ class Listing(ABC):
         return self.say("only where known", text) if optional else text
 
     def pluralize_nouns(
-        self, nouns: Sequence[str], subject: str, root: Term | None
+        self, nouns: Sequence[str], subject: str, root: ast.Term | None
     ) -> Sequence[str]:
         """Return nouns of several things in the plural, in English."""
         if not self.phrases.is_english or not isinstance(root, Variable) or self.is_single:
@@ -389,13 +380,13 @@ class Listing(ABC):
         self.names_many = True
         return [self.phrases.pluralize(noun) for noun in nouns]
 
-    def add_root(self, nouns: str, subject: str, root: Term | None) -> str:
+    def add_root(self, nouns: str, subject: str, root: ast.Term | None) -> str:
         """Return a noun with the root as its owner: `Masse von Mars`, `Masse der Planeten`."""
         one = not isinstance(root, Variable) or (self.cuts_root() and self.query.limit == 1)
         key = "of" if one or not self.phrases.has_phrase("of the") else "of the"
         return self.say(key, nouns, subject)
 
-    def write_lookup(self, variable: Variable, root: Term, noun: str) -> str:
+    def write_lookup(self, variable: Variable, root: ast.Term, noun: str) -> str:
         """Return `the mass of Mars`, `what Mars orbits`, `the label of Mars in English`."""
         owner = self.writer.find_owner(variable)
         if owner is None:
@@ -416,7 +407,7 @@ class Listing(ABC):
         what = self.write_what(entry, subject)
         return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
 
-    def write_far_lookup(self, asked: Sequence[Variable], root: Term, subject: str) -> str:
+    def write_far_lookup(self, asked: Sequence[Variable], root: ast.Term, subject: str) -> str:
         """Return `the cities that the authors of Emma live in`; empty for nouns."""
         owner = self.writer.find_owner(asked[0])
         if len(asked) > 1 or owner is None or not self.phrases.is_english:
@@ -464,7 +455,7 @@ class Listing(ABC):
         if not self.phrases.is_english or any(rest) or scope.values or scope.selects or query.limit:
             return ""
         match scope.patterns, query.columns:
-            case [Pattern(subject, NamedNode() as predicate, value)], ((column, None),):
+            case [ast.Pattern(subject, NamedNode() as predicate, value)], ((column, None),):
                 is_lookup = value == column and not isinstance(subject, Variable)
                 entry = self.names.find_entry(predicate)
                 if not is_lookup or entry.steps or predicate.value == RDF_TYPE:
@@ -479,7 +470,7 @@ class Listing(ABC):
                 return self.forms.state(entry, name, values)
         return ""
 
-    def is_nameless(self, root: Term | None) -> bool:
+    def is_nameless(self, root: ast.Term | None) -> bool:
         """Whether the root has no noun of its own, as the nodes of n-ary relations have none."""
         return (
             isinstance(root, Variable)
@@ -487,7 +478,7 @@ class Listing(ABC):
             and not self.cuts_root()
         )
 
-    def write_node(self, nouns: str, root: Term | None) -> str:
+    def write_node(self, nouns: str, root: ast.Term | None) -> str:
         """`the crew members if the mission is Apollo 11`."""
         assert isinstance(root, Variable)
         self.writer.known[root.value] = self.say("thing")
@@ -516,13 +507,13 @@ class Listing(ABC):
         unique = list(dict.fromkeys(nouns))
         return [n for n in unique if n not in optional], [n for n in unique if n in optional]
 
-    def name_column(self, pattern: Pattern) -> str:
+    def name_column(self, pattern: ast.Pattern) -> str:
         """Return the column of a pattern's object: `mass`, `city they live in`."""
         if self.phrases.is_english:
             return self.forms.name_column(self.names.find_entry(pattern.predicate))
         return self.writer.name_object(pattern)
 
-    def name_own_column(self, variable: Variable, root: Term) -> str:
+    def name_own_column(self, variable: Variable, root: ast.Term) -> str:
         """Return a column of the root: `name`, `name of their country`; empty if it is far."""
         if variable.value in self.scope.binds:
             return without_article(self.writer.write(variable))
@@ -565,7 +556,7 @@ class Listing(ABC):
             self.writer.done.update(touching)
         return True
 
-    def is_silent(self, term: Term) -> bool:
+    def is_silent(self, term: ast.Term) -> bool:
         """Whether the sentence names a value anyway, and nothing restricts it."""
         return (
             isinstance(term, Variable)
@@ -590,14 +581,14 @@ class Listing(ABC):
 class Grouping(Listing):
     """A query whose rows are groups, or computed."""
 
-    def write_computed(self, root: Term | None) -> str:
+    def write_computed(self, root: ast.Term | None) -> str:
         """Aggregates over everything, or expressions beside plain columns."""
         if not self.list_asked() or self.query.is_aggregate:
             return self.write_aggregates(root)
         texts = [self.write_expression(value, root) for value in self.list_computed()]
         return self.say("with columns", self.write_listing(root), self.join_list(texts))
 
-    def write_groups(self, root: Term | None) -> str:
+    def write_groups(self, root: ast.Term | None) -> str:
         """`for each country: the number of singers`."""
         if isinstance(root, Variable):
             self.writer.known[root.value] = self.writer.find_noun(root)
@@ -624,13 +615,13 @@ class Grouping(Listing):
         self.writer.done = done
         return self.add_subject(keys, self.write_root(root))
 
-    def find_key_link(self, root: Term | None) -> Pattern | None:
+    def find_key_link(self, root: ast.Term | None) -> ast.Pattern | None:
         """Return the link of the root to the only key; English only."""
         owner = self.writer.find_owner(self.keys[0]) if isinstance(self.keys[0], Variable) else None
         is_link = self.phrases.is_english and len(self.keys) == 1 and owner is not None
         return owner if is_link and owner is not None and owner.subject == root else None
 
-    def relate_count(self, counted: str, link: Pattern) -> str:
+    def relate_count(self, counted: str, link: ast.Pattern) -> str:
         """Return `that the most players play for` in the place of `with the most players`.
 
         The noun of a property keeps "with", or "of" between people; others are in full: `the writer
@@ -645,7 +636,7 @@ class Grouping(Listing):
             return f"of {quantity}" if is_kin and entry.kind == "noun" else counted
         return self.forms.relate_many(entry, quantity)
 
-    def find_unshown_key(self, root: Term | None) -> Variable | None:
+    def find_unshown_key(self, root: ast.Term | None) -> Variable | None:
         """The one thing whose values are shown in its place: `the name of the buildings with …`."""
         keys = [key for key in self.keys if isinstance(key, Variable)]
         things = [key for key in keys if self.is_subject(key)]
@@ -655,7 +646,7 @@ class Grouping(Listing):
         values = [one for one in owners if one is not None and one.subject == things[0]]
         return things[0] if len(values) == len(self.keys) - 1 > 0 else None
 
-    def write_unshown(self, thing: Variable, root: Term | None) -> str:
+    def write_unshown(self, thing: Variable, root: ast.Term | None) -> str:
         """The values of a thing by which the groups are made, and what decides on it."""
         keys = [key for key in self.keys if isinstance(key, Variable) and key != thing]
         many = self.query.limit != 1
@@ -665,7 +656,7 @@ class Grouping(Listing):
         text = " ".join([self.say("the", phrase), self.write_counted(root)]).strip()
         return self.add_subject([self.writer.find_noun(key) for key in keys], text)
 
-    def write_counted(self, root: Term | None) -> str:
+    def write_counted(self, root: ast.Term | None) -> str:
         """`with the most missions`, `with more than 10 missions`; empty if no count decides."""
         query = self.query
         if query.order and query.limit and not query.offset and self.is_count(query.order[0][0]):
@@ -673,7 +664,7 @@ class Grouping(Listing):
             about = self.name_counted(query.order[0][0], root)
             return self.say("by most" if query.order[0][1] else "by fewest", about)
         match query.having:
-            case (Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
+            case (ast.Call(name=name, arguments=(left, Literal() as number)),) if name in _COUNTED:
                 if self.is_count(left):
                     self.having_done = True
                     about = self.name_counted(left, root, many=number.value != "1")
@@ -682,7 +673,9 @@ class Grouping(Listing):
                     return self.say("with count", f"{bound} {about}")
         return ""
 
-    def name_counted(self, value: Expression, root: Term | None, *, many: bool = True) -> str:
+    def name_counted(
+        self, value: ast.Expression, root: ast.Term | None, *, many: bool = True
+    ) -> str:
         """Return the counted noun with its clauses, in the plural if `many`."""
         if self.counts(self.find_order_value(value), root):
             if not many and isinstance(root, Variable) and not self.root_said:
@@ -699,7 +692,7 @@ class Grouping(Listing):
         )
         return noun if plain else self.say("of", noun, self.say("the", about))
 
-    def write_root(self, root: Term | None) -> str:
+    def write_root(self, root: ast.Term | None) -> str:
         """The root with its clauses the first time, then by its name."""
         if root is None:
             return self.say("values")
@@ -710,7 +703,7 @@ class Grouping(Listing):
         self.root_said = True
         return self.write_subject(root)
 
-    def write_aggregates(self, root: Term | None) -> str:
+    def write_aggregates(self, root: ast.Term | None) -> str:
         """Return all computed columns; name their common argument once."""
         texts, nouns = [], []
         for value in self.list_computed():
@@ -732,10 +725,12 @@ class Grouping(Listing):
             texts.insert(0, self.add_root(listed, self.write_root(root), root))
         return self.join_list(texts)
 
-    def count_linked(self, value: Expression, root: Term | None) -> str:
+    def count_linked(self, value: ast.Expression, root: ast.Term | None) -> str:
         """Return `the number of different cities that customers live in`; empty for nouns."""
         match value:
-            case Call(name="COUNT" | "COUNT DISTINCT" as name, arguments=(Variable() as variable,)):
+            case ast.Call(
+                name="COUNT" | "COUNT DISTINCT" as name, arguments=(Variable() as variable,)
+            ):
                 owner = self.writer.find_owner(self.scope.resolve(variable))
                 if owner is None or owner.subject != root or not self.phrases.is_english:
                     return ""
@@ -751,15 +746,15 @@ class Grouping(Listing):
                 )
         return ""
 
-    def write_of_root(self, value: Expression, root: Term | None) -> str:
+    def write_of_root(self, value: ast.Expression, root: ast.Term | None) -> str:
         """Return a computation on aggregates, with their argument unless it is already named."""
         text = self.write_expression(value, root)
         told = root is None or root in self.keys or self.root_said
-        calls = [one for one in walk(value) if isinstance(one, Call) and one.is_aggregate]
+        calls = [one for one in ast.walk(value) if isinstance(one, ast.Call) and one.is_aggregate]
         told = told or not calls or any(self.counts(one, root) for one in calls)
         return text if told else self.add_root(text, self.write_root(root), root)
 
-    def name_keys(self, root: Term | None) -> list[str]:
+    def name_keys(self, root: ast.Term | None) -> list[str]:
         """Return the keys of the groups; join values of one thing."""
         nouns: list[str] = []
         far: dict[Variable, list[str]] = {}
@@ -786,7 +781,7 @@ class Grouping(Listing):
         nouns += [self.name_key_values(thing, values, root) for thing, values in far.items()]
         return list(dict.fromkeys(nouns))
 
-    def name_key_values(self, thing: Variable, values: Sequence[str], root: Term | None) -> str:
+    def name_key_values(self, thing: Variable, values: Sequence[str], root: ast.Term | None) -> str:
         """`first name and age of the student`."""
         whose = self.writer.find_noun(thing)
         if self.is_only_key(thing, root):
@@ -802,7 +797,7 @@ class Grouping(Listing):
         """A phrase as it stands after `for each`."""
         return strip_article(self.writer.replace_something(phrase), self.phrases)
 
-    def write_key(self, key: Variable, root: Term | None, *, many: bool = False) -> str:
+    def write_key(self, key: Variable, root: ast.Term | None, *, many: bool = False) -> str:
         """A key that is a thing of its own; how the root hangs on it is left for the root."""
         links = set(self.writer.list_open(root))
         self.writer.done |= links
@@ -810,7 +805,7 @@ class Grouping(Listing):
         self.writer.done -= links
         return phrase
 
-    def is_only_key(self, variable: Variable, root: Term | None) -> bool:
+    def is_only_key(self, variable: Variable, root: ast.Term | None) -> bool:
         """Return whether a thing has only a class, columns and the link of the root."""
         return all(
             pattern.predicate == NamedNode(RDF_TYPE)
@@ -821,23 +816,23 @@ class Grouping(Listing):
         )
 
 
-def _count_values(query: Query, names: Names) -> Query:
+def _count_values(query: ast.Query, names: Names) -> ast.Query:
     """Return a query that counts rows as one that counts what each row has another of.
 
     The rows of things that are joined with others are as many as those, not as the things.
     """
-    rows = Call("COUNT")
-    if rows not in walk(tuple(value for _, value in query.columns)):
+    rows = ast.Call("COUNT")
+    if rows not in ast.walk(tuple(value for _, value in query.columns)):
         return query
     match query.where.elements:
-        case (Query(columns=((Variable() as name, None),), distinct=True) as inner,):
-            query, counted = replace(query, where=inner.where), Call("COUNT DISTINCT", (name,))
+        case (ast.Query(columns=((Variable() as name, None),), distinct=True) as inner,):
+            query, counted = replace(query, where=inner.where), ast.Call("COUNT DISTINCT", (name,))
         case _:
             joined = _list_joined(make_scope(query.where), names)
-            counted = Call(
+            counted = ast.Call(
                 "COUNT", tuple(one for one in joined if (one, None) not in query.group_by)
             )
-    return cast("Query", transform(query, lambda node: counted if node == rows else node))
+    return cast("ast.Query", ast.transform(query, lambda node: counted if node == rows else node))
 
 
 def _list_joined(scope: Scope, names: Names) -> list[Variable]:
@@ -850,7 +845,7 @@ def _list_joined(scope: Scope, names: Names) -> list[Variable]:
             if facts.values == "thing" and facts.has_several:
                 joined[value] = None
     conditions = (*scope.filters, *(values.variables for values in scope.values))
-    restricted: set[object] = {*find_variables(conditions)}
+    restricted: set[object] = {*ast.find_variables(conditions)}
     restricted |= {p.subject for p in scope.patterns if p.predicate != NamedNode(RDF_TYPE)}
     return [value for value in joined if value not in restricted]
 

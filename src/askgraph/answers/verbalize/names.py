@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.verbalize.labels import NO_FACTS, SchemaFacts
 from askgraph.answers.verbalize.lexicon import Head, LexicalEntry, is_gerund, make_entry, make_forms
 from askgraph.answers.verbalize.phrases import (
@@ -29,17 +30,6 @@ from askgraph.answers.verbalize.scope import (
     unwrap_year,
 )
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import (
-    Call,
-    Expression,
-    Group,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    Term,
-    find_variables,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -85,15 +75,11 @@ class Names:
         self.values = values or {}
         self.keeps_case = keeps_case
         self.writer = ValueWriter(phrases)
-        self._entries: dict[Predicate, LexicalEntry] = {}
+        self._entries: dict[ast.Predicate, LexicalEntry] = {}
         self._replacements = 0
 
     def count_replacement(self) -> None:
-        """Count a variable that its definition replaces; the definition may repeat others.
-
-        Raises:
-            QuerySyntaxError: There are too many for a readable text.
-        """
+        """Count a variable that its definition replaces; raise `QuerySyntaxError` for too many."""
         self._replacements += 1
         if self._replacements > _MAX_REPLACEMENTS:
             raise QuerySyntaxError(
@@ -104,7 +90,7 @@ class Names:
         """Return the label of an IRI, or the words in it."""
         return " ".join((self.labels.get(iri) or split_local_name(iri)).split()) or iri
 
-    def name_term(self, term: Term) -> str:
+    def name_term(self, term: ast.Term) -> str:
         """Return an IRI or a literal in words; text in quotation marks."""
         match term:
             case NamedNode():
@@ -176,7 +162,7 @@ class Names:
             self.phrases.is_english and is_person_noun(self.name_class(iri))
         )
 
-    def find_entry(self, predicate: Predicate) -> LexicalEntry:
+    def find_entry(self, predicate: ast.Predicate) -> LexicalEntry:
         """Return the lexical entry of a predicate or path."""
         if predicate not in self._entries:
             match predicate:
@@ -184,7 +170,7 @@ class Names:
                     entry = LexicalEntry("any", self.phrases.say("any property"))
                 case NamedNode():
                     entry = self._make_entry(predicate.value)
-                case Path():
+                case ast.Path():
                     entry = self._make_path_entry(predicate)
             self._entries[predicate] = entry
         return self._entries[predicate]
@@ -205,25 +191,27 @@ class Names:
         entries = self._entries.values()
         return next((entry.bare for entry in entries if entry.text == noun), "") or noun
 
-    def _make_path_entry(self, path: Path) -> LexicalEntry:
+    def _make_path_entry(self, path: ast.Path) -> LexicalEntry:
         say, join = self.phrases.say, self.phrases.join_list
         match path:
-            case Path(operator="+" | "*" | "?" as steps, parts=(inner,)):
+            case ast.Path(operator="+" | "*" | "?" as steps, parts=(inner,)):
                 return replace(self.find_entry(inner), steps=steps)
-            case Path(operator="!", parts=parts):
+            case ast.Path(operator="!", parts=parts):
                 nouns = join([self.find_entry(part).text for part in parts], "or")
                 return LexicalEntry("noun", say("path !", nouns))
-            case Path(operator="/", parts=parts):
+            case ast.Path(operator="/", parts=parts):
                 texts = [self.find_entry(part).text for part in parts]
                 while len(texts) > 1:
                     last = texts.pop()
                     texts[-1] = say("of", last, texts[-1])
                 return LexicalEntry("noun", texts[0], self.phrases.pluralize(texts[0]))
-            case Path(operator="|", parts=(one, Path(operator="^", parts=(back,)))) if one == back:
+            case ast.Path(operator="|", parts=(one, ast.Path(operator="^", parts=(back,)))) if (
+                one == back
+            ):
                 return self.find_entry(one)  # holds in both directions
-            case Path(operator="^", parts=(inner,)):
+            case ast.Path(operator="^", parts=(inner,)):
                 return LexicalEntry("noun", say("back", self.find_entry(inner).text))
-            case Path(parts=parts):
+            case ast.Path(parts=parts):
                 entries = [self.find_entry(part) for part in parts]
                 kinds = {entry.kind for entry in entries}
                 text = join([entry.text for entry in entries], "or")
@@ -259,7 +247,7 @@ class Nouns:
         *,
         silent: Iterable[str] = (),
         known: dict[str, str] | None = None,
-        write_select: Callable[[Query, str], str] = lambda _select, name: name,
+        write_select: Callable[[ast.Query, str], str] = lambda _select, name: name,
     ) -> None:
         self.scope = scope
         self.names = names
@@ -269,13 +257,13 @@ class Nouns:
         self.silent = set(silent)
         self.known = dict(known or {})
         self.write_select = write_select
-        self.done: set[Pattern] = set()
+        self.done: set[ast.Pattern] = set()
         self.done_filters: set[int] = set()
         self.done_unions: set[int] = set()
         self.value_texts: set[str] = set()
         self.depth = 0
 
-    def list_classes(self, variable: Term) -> list[str]:
+    def list_classes(self, variable: ast.Term) -> list[str]:
         """Return the classes of a variable in words and mark their patterns as done."""
         classes = []
         for pattern in self.scope.patterns:
@@ -305,7 +293,7 @@ class Nouns:
                 return self.join_list(list(dict.fromkeys(classes)), "or")
         return value_noun or self.say("thing")
 
-    def is_person(self, variable: Term) -> bool:
+    def is_person(self, variable: ast.Term) -> bool:
         """Return whether a variable is known to be a person."""
         if not self.phrases.is_english:
             return False
@@ -325,12 +313,12 @@ class Nouns:
         noun = self.known.get(variable.value, "") if isinstance(variable, Variable) else ""
         return bool(noun) and is_person_noun(noun)
 
-    def make_head(self, variable: Term, *, many: bool) -> Head:
+    def make_head(self, variable: ast.Term, *, many: bool) -> Head:
         """Return the grammar of a variable's noun."""
         noun = self.known.get(variable.value) if isinstance(variable, Variable) else ""
         return Head(many, self.is_person(variable), noun == self.say("thing"))
 
-    def _name_as_object(self, pattern: Pattern) -> str:
+    def _name_as_object(self, pattern: ast.Pattern) -> str:
         """Return a noun for the object of a pattern; empty if a phrase would be a poor one."""
         if pattern.predicate == NamedNode(RDF_TYPE):
             return self.say("class")
@@ -340,7 +328,7 @@ class Nouns:
             return ""
         return self.name_object(pattern)
 
-    def name_object(self, pattern: Pattern) -> str:
+    def name_object(self, pattern: ast.Pattern) -> str:
         """Return the role of the object of a pattern for its subject."""
         entry = self.names.find_entry(pattern.predicate)
         if entry.kind == "any":
@@ -359,12 +347,12 @@ class Nouns:
             return f"date {entry.text}"
         return entry.text if entry.kind == "place" else self.phrases.quote(entry.text)
 
-    def find_owner(self, variable: Variable) -> Pattern | None:
+    def find_owner(self, variable: Variable) -> ast.Pattern | None:
         """Return the first pattern in which a variable is the object."""
         patterns = [*self.scope.patterns, *(p for o in self.scope.optional for p in o.patterns)]
         return next((pattern for pattern in patterns if pattern.object == variable), None)
 
-    def take_owner(self, variable: Variable, noun: str) -> Pattern | None:
+    def take_owner(self, variable: Variable, noun: str) -> ast.Pattern | None:
         """Return the pattern by which a variable is the `noun` of another; mark it as done."""
         for pattern in self.list_open(variable):
             entry = self.names.find_entry(pattern.predicate)
@@ -373,7 +361,7 @@ class Nouns:
                 return pattern
         return None
 
-    def list_open(self, term: Term | None) -> list[Pattern]:
+    def list_open(self, term: ast.Term | None) -> list[ast.Pattern]:
         """Return the pending patterns with a term at an end."""
         ends = ((pattern, (pattern.subject, pattern.object)) for pattern in self.scope.patterns)
         return [pattern for pattern, both in ends if term in both and pattern not in self.done]
@@ -391,7 +379,7 @@ class ValueWords(Nouns, ABC):
         """The parser of conditions."""
         return Conditions(self.write, self.phrases)
 
-    def describe_conditions(self, variable: Term) -> str:
+    def describe_conditions(self, variable: ast.Term) -> str:
         """Return all conditions on one variable, to follow "is", and mark them as done."""
         if not isinstance(variable, Variable):
             return ""
@@ -415,7 +403,7 @@ class ValueWords(Nouns, ABC):
         conditions += [
             Condition(variable, "=", self.write_select(select, variable.value))
             for select in self.scope.selects
-            if variable.value in {name.value for name in find_variables(select)}
+            if variable.value in {name.value for name in ast.find_variables(select)}
             and variable not in [key for key, _ in select.group_by]
         ]
         text = self.tests.describe(conditions)
@@ -447,34 +435,38 @@ class ValueWords(Nouns, ABC):
     def is_filtered(self, variable: Variable) -> bool:
         """Return whether any filter, VALUES or sub-select restricts a variable."""
         names = {name.value for values in self.scope.values for name in values.variables}
-        names |= {name.value for select in self.scope.selects for name in find_variables(select)}
+        names |= {
+            name.value for select in self.scope.selects for name in ast.find_variables(select)
+        }
         return variable.value in names or any(
             self.mentions(condition, variable) for condition in self.scope.filters
         )
 
-    def mentions(self, expression: Expression, variable: Variable) -> bool:
+    def mentions(self, expression: ast.Expression, variable: Variable) -> bool:
         """Return whether a filter is about this variable, not merely compared with it."""
         plain = Conditions(lambda _: "", self.phrases).parse(expression)
         return plain is not None and plain.variable == variable
 
-    def write(self, expression: Expression) -> str:
+    def write(self, expression: ast.Expression) -> str:
         """Return an expression as a noun phrase."""
         match unwrap(expression):
             case Variable() as variable:
                 return self.refer(self.scope.resolve(variable))
-            case Call() as call:
+            case ast.Call() as call:
                 return self.write_elapsed(call) or self.write_call(call)
-            case Group():
+            case ast.Group():
                 return self.say("something")
             case term:
                 return self.names.name_term(term)
 
-    def write_call(self, call: Call) -> str:
+    def write_call(self, call: ast.Call) -> str:
         """Return a function of some arguments as a noun phrase."""
         match call:
-            case Call("*", (Call("FLOOR", (Call("/", (year, Literal(value="10"))),)), _)):
+            case ast.Call(
+                "*", (ast.Call("FLOOR", (ast.Call("/", (year, Literal(value="10"))),)), _)
+            ):
                 return self.say("decade", self.write(unwrap_year(year)))
-            case Call("CEIL", (Call("/", (year, Literal(value="100"))),)):
+            case ast.Call("CEIL", (ast.Call("/", (year, Literal(value="100"))),)):
                 return self.say("century", self.write(unwrap_year(year)))
         texts = [self.write(argument) for argument in call.arguments]
         if call.name in _FUNCTIONS and texts:
@@ -500,7 +492,7 @@ class ValueWords(Nouns, ABC):
         name = self.names.name_iri(call.name[1:-1]) if is_iri else call.name.lower()
         return self.say("function", name, self.join_list(texts) or self.say("something"))
 
-    def write_elapsed(self, call: Call) -> str:
+    def write_elapsed(self, call: ast.Call) -> str:
         """Return the time between two dates, if an expression computes that; else empty."""
         from askgraph.sparql.elapsed import parse_elapsed_time  # few queries subtract
 
@@ -516,7 +508,7 @@ class ValueWords(Nouns, ABC):
             self.names.count_replacement()
             return self.write(self.scope.binds[variable.value])
         for select in self.scope.selects:
-            if variable.value in {name.value for name in find_variables(select)}:
+            if variable.value in {name.value for name in ast.find_variables(select)}:
                 return self.write_select(select, variable.value)
         if variable.value in self.known:
             return self.say("that", self.known[variable.value])
@@ -525,7 +517,7 @@ class ValueWords(Nouns, ABC):
             return self.say("that", self.find_noun(variable))
         return self.write_value_of(pattern, variable)
 
-    def write_value_of(self, pattern: Pattern, variable: Variable) -> str:
+    def write_value_of(self, pattern: ast.Pattern, variable: Variable) -> str:
         """Return `the diameter of Mercury`, `their diameter`, `the diameter of a planet that …`."""
         entry = self.names.find_entry(pattern.predicate)
         noun = entry.text if entry.is_noun else self.name_of_kind(entry)
@@ -552,29 +544,29 @@ def shorten_repeated_noun(noun: str, text: str) -> str:
 class TripleReader:
     """Reads patterns out as `subject · predicate · object`, by labels that keep their case."""
 
-    def __init__(self, labels: Mapping[str, str], where: Group | None = None) -> None:
+    def __init__(self, labels: Mapping[str, str], where: ast.Group | None = None) -> None:
         self._names = Names(labels, load_phrases("en"), keeps_case=True)
-        self._nouns = Nouns(make_scope(where or Group()), self._names)
+        self._nouns = Nouns(make_scope(where or ast.Group()), self._names)
 
-    def read(self, pattern: Pattern) -> str:
+    def read(self, pattern: ast.Pattern) -> str:
         """Return `subject · predicate · object`; a variable is `something`, or its name."""
         return " · ".join(
             [self.read_term(pattern.subject), self._name(pattern), self.read_term(pattern.object)]
         )
 
-    def read_absence(self, patterns: Sequence[Pattern]) -> str:
+    def read_absence(self, patterns: Sequence[ast.Pattern]) -> str:
         """Return what a graph does not hold: `nothing · orbits · Mercury`."""
         match patterns:
-            case [Pattern(Variable() as subject, _, object_) as pattern]:
+            case [ast.Pattern(Variable() as subject, _, object_) as pattern]:
                 noun = self.name(subject)
                 who = "nothing" if noun == "thing" else f"no {noun}"
                 return " · ".join([who, self._name(pattern), self.read_term(object_)])
-            case [Pattern(subject, _, Variable()) as pattern]:
+            case [ast.Pattern(subject, _, Variable()) as pattern]:
                 return " · ".join([self.read_term(subject), self._name(pattern), "nothing"])
         listed = [self.read(pattern) for pattern in patterns]
         return f"not in the graph: {' together with '.join(listed)}"
 
-    def _name(self, pattern: Pattern) -> str:
+    def _name(self, pattern: ast.Pattern) -> str:
         if pattern.predicate == NamedNode(RDF_TYPE):
             return "is a"
         entry = self._names.find_entry(pattern.predicate)

@@ -148,11 +148,7 @@ def trim_definition(label: str) -> str:
 
 
 class Phrases:
-    """The phrases of one language.
-
-    Attributes:
-        nouns: The language of the labels; empty if unknown.
-    """
+    """The phrases of one language; `nouns` is the language of the labels, empty if unknown."""
 
     def __init__(self, language: str, nouns: str | None = None) -> None:
         self.language = language

@@ -9,26 +9,9 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.answers.verbalize.phrases import Phrases
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Element,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Term,
-    Union,
-    Values,
-    find_variables,
-    transform,
-    walk,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 
@@ -56,16 +39,16 @@ class Scope:
     names start with `__`. `aliases` leads from a name to the variable it is another name of.
     """
 
-    patterns: list[Pattern] = field(default_factory=list)
-    filters: list[Expression] = field(default_factory=list)
+    patterns: list[ast.Pattern] = field(default_factory=list)
+    filters: list[ast.Expression] = field(default_factory=list)
     optional: list[Scope] = field(default_factory=list)
     without: list[Scope] = field(default_factory=list)
     present: list[Scope] = field(default_factory=list)
     unions: list[list[Scope]] = field(default_factory=list)
-    union_groups: list[tuple[Group, ...]] = field(default_factory=list)
-    binds: dict[str, Expression] = field(default_factory=dict)
-    values: list[Values] = field(default_factory=list)
-    selects: list[Query] = field(default_factory=list)
+    union_groups: list[tuple[ast.Group, ...]] = field(default_factory=list)
+    binds: dict[str, ast.Expression] = field(default_factory=dict)
+    values: list[ast.Values] = field(default_factory=list)
+    selects: list[ast.Query] = field(default_factory=list)
     aliases: dict[str, Variable] = field(default_factory=dict)
 
     def resolve(self, variable: Variable) -> Variable:
@@ -78,9 +61,9 @@ class Scope:
 
     def list_names(self) -> set[str]:
         """The names of all variables that its patterns, sub-selects and aliases bind."""
-        bound = {variable.value for variable in find_variables(tuple(self.patterns))}
+        bound = {variable.value for variable in ast.find_variables(tuple(self.patterns))}
         for select in self.selects:
-            bound |= {variable.value for variable in find_variables(select)}
+            bound |= {variable.value for variable in ast.find_variables(select)}
         for scopes in (self.optional, self.present, *self.unions):
             for inner in scopes:
                 bound |= inner.list_names()
@@ -88,26 +71,26 @@ class Scope:
         return bound | self.aliases.keys() | self.binds.keys()
 
 
-def make_scope(group: Group) -> Scope:
+def make_scope(group: ast.Group) -> Scope:
     """Return a group sorted by kind."""
     scope = Scope()
     _gather(group.elements, scope)
     _rename(scope)
     scope.patterns = list(dict.fromkeys(scope.patterns))
     # `FILTER(?outer = ?inner)` as what `?inner` must be, which this group binds.
-    bound = {variable.value for variable in find_variables(tuple(scope.patterns))}
+    bound = {variable.value for variable in ast.find_variables(tuple(scope.patterns))}
     for number, condition in enumerate(scope.filters):
         match condition:
-            case Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):
+            case ast.Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):
                 if left.value not in bound and right.value in bound:
-                    scope.filters[number] = Call("=", (right, left))
+                    scope.filters[number] = ast.Call("=", (right, left))
                 else:
-                    scope.filters[number] = Call("=", (left, right))
+                    scope.filters[number] = ast.Call("=", (left, right))
     # `OPTIONAL { … ?x } FILTER(!BOUND(?x))` means absence.
     for condition in list(scope.filters):
         match condition:
-            case Call(
-                name="!", arguments=(Call(name="BOUND", arguments=(Variable() as missing,)),)
+            case ast.Call(
+                name="!", arguments=(ast.Call(name="BOUND", arguments=(Variable() as missing,)),)
             ):
                 for inner in list(scope.optional):
                     if missing.value in inner.list_names():
@@ -118,53 +101,53 @@ def make_scope(group: Group) -> Scope:
     return scope
 
 
-def _gather(elements: tuple[Element, ...], scope: Scope) -> None:
+def _gather(elements: tuple[ast.Element, ...], scope: Scope) -> None:
     for element in elements:
         match element:
-            case Pattern():
+            case ast.Pattern():
                 scope.patterns += _split_steps(element, len(scope.patterns))
-            case Filter():
+            case ast.Filter():
                 _gather_condition(element.condition, scope)
-            case Bind():
+            case ast.Bind():
                 _gather_bind(element.value, element.variable, scope)
-            case Values():
+            case ast.Values():
                 scope.values.append(element)
-            case Union():
+            case ast.Union():
                 scope.unions.append([make_scope(group) for group in element.groups])
                 scope.union_groups.append(element.groups)
-            case Query():
+            case ast.Query():
                 _gather_select(element, scope)
-            case Nested(word="OPTIONAL"):
+            case ast.Nested(word="OPTIONAL"):
                 scope.optional.append(make_scope(element.group))
-            case Nested(word="MINUS"):
+            case ast.Nested(word="MINUS"):
                 scope.without.append(make_scope(element.group))
-            case Nested() if element.name != NamedNode(LABEL_SERVICE):
+            case ast.Nested() if element.name != NamedNode(LABEL_SERVICE):
                 _gather(element.group.elements, scope)
 
 
-def _gather_condition(condition: Expression, scope: Scope) -> None:
+def _gather_condition(condition: ast.Expression, scope: Scope) -> None:
     match condition:
-        case Call(name="&&"):
+        case ast.Call(name="&&"):
             for part in condition.arguments:
                 _gather_condition(part, scope)
-        case Call("NOT EXISTS", (Group() as group,)) | Call(
-            "!", (Call("EXISTS", (Group() as group,)),)
+        case ast.Call("NOT EXISTS", (ast.Group() as group,)) | ast.Call(
+            "!", (ast.Call("EXISTS", (ast.Group() as group,)),)
         ):
             scope.without.append(make_scope(group))
-        case Call(name="EXISTS", arguments=(Group() as group,)):
+        case ast.Call(name="EXISTS", arguments=(ast.Group() as group,)):
             scope.present.append(make_scope(group))
         case _:
             scope.filters.append(condition)
 
 
-def _gather_bind(value: Expression, variable: Variable, scope: Scope) -> None:
+def _gather_bind(value: ast.Expression, variable: Variable, scope: Scope) -> None:
     if isinstance(value, Variable):
         scope.aliases[variable.value] = value
     else:
         scope.binds[variable.value] = value
 
 
-def _gather_select(select: Query, scope: Scope) -> None:
+def _gather_select(select: ast.Query, scope: Scope) -> None:
     """Take in a sub-select that only names and nests; keep one that counts, sorts or cuts."""
     if select.is_aggregate or select.limit is not None or select.having:
         scope.selects.append(select)
@@ -179,19 +162,22 @@ _KINDS = (NamedNode(v.RDF_TYPE), NamedNode(v.RDFS_SUB_CLASS_OF))
 """The steps from a thing to its class, and on to those above it: what it is, in words."""
 
 
-def _split_steps(pattern: Pattern, number: int) -> Iterator[Pattern]:
+def _split_steps(pattern: ast.Pattern, number: int) -> Iterator[ast.Pattern]:
     """Split a pattern with a path into patterns of single steps where possible."""
     match pattern.predicate:
-        case Path(operator="^", parts=(inner,)):
-            yield from _split_steps(Pattern(pattern.object, inner, pattern.subject), number)
-        case Path(operator="/", parts=(first, Path("*" | "+", (up,)))) if (first, up) == _KINDS:
-            yield Pattern(pattern.subject, NamedNode(v.RDF_TYPE), pattern.object)
-        case Path(operator="/", parts=parts):
-            ends: list[Term] = [Variable(f"__{number}_{at}") for at in range(1, len(parts))]
+        case ast.Path(operator="^", parts=(inner,)):
+            yield from _split_steps(ast.Pattern(pattern.object, inner, pattern.subject), number)
+        case ast.Path(operator="/", parts=(first, ast.Path("*" | "+", (up,)))) if (
+            first,
+            up,
+        ) == _KINDS:
+            yield ast.Pattern(pattern.subject, NamedNode(v.RDF_TYPE), pattern.object)
+        case ast.Path(operator="/", parts=parts):
+            ends: list[ast.Term] = [Variable(f"__{number}_{at}") for at in range(1, len(parts))]
             for part, start, end in zip(
                 parts, [pattern.subject, *ends], [*ends, pattern.object], strict=True
             ):
-                yield from _split_steps(Pattern(start, part, end), number * 10)
+                yield from _split_steps(ast.Pattern(start, part, end), number * 10)
         case _:
             yield pattern
 
@@ -200,7 +186,9 @@ def _rename(scope: Scope) -> None:
     """Put the variables themselves where their other names stand."""
 
     def rename(part: Any) -> Any:
-        return transform(part, find_original, enter=lambda node: not isinstance(node, Group))
+        return ast.transform(
+            part, find_original, enter=lambda node: not isinstance(node, ast.Group)
+        )
 
     def find_original(node: object) -> object:
         return scope.resolve(node) if isinstance(node, Variable) else node
@@ -220,9 +208,9 @@ class Condition:
     bound: str | None = None
 
 
-def unwrap(expression: Expression) -> Expression:
+def unwrap(expression: ast.Expression) -> ast.Expression:
     """Return an expression without STR, LCASE and casts to a datatype around it."""
-    while isinstance(expression, Call) and len(expression.arguments) == 1:
+    while isinstance(expression, ast.Call) and len(expression.arguments) == 1:
         is_cast = expression.name.startswith("<") and "XMLSchema#" in expression.name
         if expression.name not in _TRANSPARENT and not is_cast:
             break
@@ -230,44 +218,39 @@ def unwrap(expression: Expression) -> Expression:
     return expression
 
 
-def unwrap_year(expression: Expression) -> Expression:
+def unwrap_year(expression: ast.Expression) -> ast.Expression:
     """Return an expression without YEAR and casts around it."""
     inner = unwrap(expression)
-    return inner.arguments[0] if isinstance(inner, Call) and inner.name == "YEAR" else inner
+    return inner.arguments[0] if isinstance(inner, ast.Call) and inner.name == "YEAR" else inner
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Parses filters into conditions on one variable.
+    """Parses filters into conditions on one variable."""
 
-    Attributes:
-        words: Puts the other side of a comparison into words.
-        phrases: The phrases of the language.
-    """
-
-    words: Callable[[Expression], str]
+    words: Callable[[ast.Expression], str]  # write the other side of a comparison
     phrases: Phrases
 
-    def parse(self, expression: Expression) -> Condition | None:
+    def parse(self, expression: ast.Expression) -> Condition | None:
         """Return a filter as a condition on its one variable; None for any other filter."""
         match expression:
-            case Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
+            case ast.Call(name=name, arguments=(left, right)) if name in _COMPARISONS:
                 return self.parse_comparison(name, left, right)
-            case Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
+            case ast.Call(name="IN" | "NOT IN" as name, arguments=(left, *items)):
                 return self.parse_membership(name, left, items)
-            case Call(name="||") if len(sides := _list_equals(expression)) > _MAX_LISTED:
+            case ast.Call(name="||") if len(sides := _list_equals(expression)) > _MAX_LISTED:
                 return self.parse_membership("IN", sides[0][0], [value for _, value in sides])
-            case Call(name="||" | "&&" as name, arguments=(left, right)):
+            case ast.Call(name="||" | "&&" as name, arguments=(left, right)):
                 parts = [self.parse(part) for part in (left, right)]
                 return self.join(parts, "or" if name == "||" else "and")
-            case Call(name="!", arguments=(inner,)):
+            case ast.Call(name="!", arguments=(inner,)):
                 return self.negate(self.parse(inner))
-            case Call(name=name, arguments=(subject, *rest)):
+            case ast.Call(name=name, arguments=(subject, *rest)):
                 return self.parse_test(name, unwrap(subject), rest)
             case _:
                 return None
 
-    def join_options(self, items: Sequence[Expression]) -> str:
+    def join_options(self, items: Sequence[ast.Expression]) -> str:
         """Return values as `a, b or c`; many by their number, with the least and the most."""
         if len(items) <= _MAX_LISTED:
             return self.phrases.join_list([self.words(item) for item in items], "or")
@@ -296,7 +279,9 @@ class Conditions:
             return condition.value
         return self.phrases.say(condition.key, *condition.value.split("\0"))
 
-    def parse_comparison(self, name: str, left: Expression, right: Expression) -> Condition | None:
+    def parse_comparison(
+        self, name: str, left: ast.Expression, right: ast.Expression
+    ) -> Condition | None:
         """Return a comparison with a value as a condition; None for any other."""
         if isinstance(unwrap(left), Literal | NamedNode):
             left, right, name = right, left, _COMPARISONS[name]
@@ -310,25 +295,25 @@ class Conditions:
                 key = f"date {name}" if is_dated and name not in ("=", "!=") else name
                 bound = other.value if isinstance(other, Literal) else None
                 return Condition(subject, key, self.words(other), bound)
-            case Call(name="YEAR", arguments=(inner,)) if isinstance(unwrap(inner), Variable):
+            case ast.Call(name="YEAR", arguments=(inner,)) if isinstance(unwrap(inner), Variable):
                 key = f"year {name}" if name in ("=", "!=") else f"date {name}"
                 variable = unwrap(inner)
                 assert isinstance(variable, Variable)
                 return Condition(variable, key, self.words(other))
-            case Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
+            case ast.Call(name="LANG", arguments=(Variable() as inner,)) if name == "=":
                 name = self.phrases.name_language(self.write_bare(other))
                 return Condition(inner, "language", name)
-            case Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
+            case ast.Call(name="DATATYPE", arguments=(Variable() as inner,)) if name == "=":
                 return Condition(inner, "datatype", self.words(other))
             case _:
                 return None
 
-    def write_bare(self, expression: Expression) -> str:
+    def write_bare(self, expression: ast.Expression) -> str:
         """Return a text without quotation marks, any other expression in words."""
         return expression.value if isinstance(expression, Literal) else self.words(expression)
 
     def parse_membership(
-        self, name: str, left: Expression, items: Sequence[Expression]
+        self, name: str, left: ast.Expression, items: Sequence[ast.Expression]
     ) -> Condition | None:
         """Return IN or NOT IN as a condition; None if it is not about one variable."""
         subject = unwrap(left)
@@ -364,7 +349,7 @@ class Conditions:
         return Condition(condition.variable, "said", text)
 
     def parse_test(
-        self, name: str, subject: Expression, rest: list[Expression]
+        self, name: str, subject: ast.Expression, rest: list[ast.Expression]
     ) -> Condition | None:
         """A function that is true or false of its first argument."""
         match subject:
@@ -374,7 +359,7 @@ class Conditions:
                 return Condition(subject, _TEXT[name], self.words(unwrap(rest[0])))
             case Variable() if name == "REGEX" and rest:
                 return self.parse_pattern(subject, unwrap(rest[0]))
-            case Call(name="LANG", arguments=(Variable() as inner,)) if (
+            case ast.Call(name="LANG", arguments=(Variable() as inner,)) if (
                 name == "LANGMATCHES" and rest
             ):
                 tag = self.write_bare(unwrap(rest[0]))
@@ -382,7 +367,7 @@ class Conditions:
             case _:
                 return None
 
-    def parse_pattern(self, subject: Variable, pattern: Expression) -> Condition:
+    def parse_pattern(self, subject: Variable, pattern: ast.Expression) -> Condition:
         """A regular expression; a mere text in it as such."""
         if not isinstance(pattern, Literal):
             return Condition(subject, "matches", self.words(pattern))
@@ -393,10 +378,10 @@ class Conditions:
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
-def _is_cast_year(expression: Expression) -> bool:
+def _is_cast_year(expression: ast.Expression) -> bool:
     """Return whether years are compared as integers: `xsd:integer(STR(?year))`."""
     match expression:
-        case Call(name, (Call("STR"),)):
+        case ast.Call(name, (ast.Call("STR"),)):
             return name == f"<{v.XSD_INTEGER}>"
     return False
 
@@ -419,23 +404,23 @@ def _join_bounds(least: Condition | None, most: Condition | None) -> Condition |
     return Condition(least.variable, "between", f"{low}\0{high}")
 
 
-def split_condition(condition: Expression, operator: str) -> Iterator[Expression]:
+def split_condition(condition: ast.Expression, operator: str) -> Iterator[ast.Expression]:
     """Yield the conditions that `&&` or `||` puts together, in order, however many there are."""
     waiting = [condition]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Call) and part.name == operator:
+        if isinstance(part, ast.Call) and part.name == operator:
             waiting += reversed(part.arguments)
         else:
             yield part
 
 
-def _list_equals(expression: Expression) -> list[tuple[Expression, Expression]]:
+def _list_equals(expression: ast.Expression) -> list[tuple[ast.Expression, ast.Expression]]:
     """The sides of `?x = 1 || ?x = 2 || …`; none if it is anything else."""
-    sides = list[tuple[Expression, Expression]]()
+    sides = list[tuple[ast.Expression, ast.Expression]]()
     for part in split_condition(expression, "||"):
         match part:
-            case Call("=", (left, Literal() | NamedNode() as value)):
+            case ast.Call("=", (left, Literal() | NamedNode() as value)):
                 sides.append((left, value))
             case _:
                 return []
@@ -443,8 +428,8 @@ def _list_equals(expression: Expression) -> list[tuple[Expression, Expression]]:
 
 
 def drop_shown_names(
-    query: Query, graph: KnowledgeGraph, result: SelectResult | None = None
-) -> Query:
+    query: ast.Query, graph: KnowledgeGraph, result: SelectResult | None = None
+) -> ast.Query:
     """Return a query without the optional names of things that it shows; blank nodes keep them.
 
     A thing is already called by its name, as by any label.
@@ -464,11 +449,11 @@ def drop_shown_names(
         if isinstance(thing, Variable) and thing.value in blank:
             continue
         rest = [part for part in query.where.elements if part is not element]
-        is_compared = name in walk((*rest, query.having, query.order[:1]))
+        is_compared = name in ast.walk((*rest, query.having, query.order[:1]))
         if isinstance(name, Variable) and {thing, name} <= shown and not is_compared:
             query = replace(
                 query,
-                where=Group(tuple(rest)),
+                where=ast.Group(tuple(rest)),
                 columns=tuple(column for column in query.columns if column[0] != name),
                 group_by=tuple(key for key in query.group_by if key[0] != name),
                 order=tuple(key for key in query.order if key[0] != name),
@@ -476,9 +461,9 @@ def drop_shown_names(
     return query
 
 
-def _get_optional_pattern(element: Element) -> Pattern | None:
+def _get_optional_pattern(element: ast.Element) -> ast.Pattern | None:
     match element:
-        case Nested("OPTIONAL", Group((Pattern() as pattern,))):
+        case ast.Nested("OPTIONAL", ast.Group((ast.Pattern() as pattern,))):
             return pattern
         case _:
             return None

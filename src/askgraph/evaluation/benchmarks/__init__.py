@@ -15,12 +15,7 @@ from askgraph.evaluation.questions import GoldQuestion
 
 @dataclass(frozen=True)
 class UnreadableItem:
-    """An item that cannot be asked or scored.
-
-    Attributes:
-        place: Where the item is: file and line or number.
-        reason: Why it cannot be used.
-    """
+    """An item that cannot be asked or scored; `place` is its file and line or number."""
 
     location: str
     reason: str
@@ -31,25 +26,17 @@ class BenchmarkContents:
     """The contents of a file or folder.
 
     Attributes:
-        questions: The questions in file order.
-        unreadable: The items that could not be read.
-        graph: The graph that the questions are about (`wikidata`, `dbpedia`, …), if known.
         prefixes: Prefixes that the gold queries may use without declaring them.
     """
 
-    questions: tuple[GoldQuestion, ...]
-    unreadable: tuple[UnreadableItem, ...] = ()
-    graph: str | None = None
+    questions: tuple[GoldQuestion, ...]  # the questions in file order
+    unreadable: tuple[UnreadableItem, ...] = ()  # the items that could not be read
+    graph: str | None = None  # what the questions are about (`wikidata`, …), if known
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Benchmark(Protocol):
-    """A benchmark format.
-
-    Attributes:
-        title: Name for display.
-        splits: Names of the usual splits.
-    """
+    """A benchmark format, with its title for display and the names of its usual splits."""
 
     title: ClassVar[str]
     splits: ClassVar[tuple[str, ...]]

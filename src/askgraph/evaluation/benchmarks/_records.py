@@ -163,11 +163,7 @@ def find_keys(head: str) -> frozenset[str]:
 
 
 def load_json(path: Path) -> object:
-    """Load a JSON file.
-
-    Raises:
-        SetupError: The file is not JSON; the message names the line.
-    """
+    """Load a JSON file; raise `SetupError` with the line if it is not JSON."""
     try:
         content: object = json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -212,11 +208,7 @@ def get_id(record: Record, key: str, location: str) -> str:
 
 
 def get_text(record: Record, key: str) -> str | None:
-    """Return a text, or None if it is absent, null or blank.
-
-    Raises:
-        UnusableItemError: The value is not a text.
-    """
+    """Return a text, None if absent, null or blank; raise `UnusableItemError` for other values."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise UnusableItemError(f"{key!r} must be text")
@@ -242,11 +234,7 @@ def get_texts(record: Record, key: str) -> tuple[str, ...]:
 
 
 def get_objects(record: Record, key: str) -> list[Record]:
-    """Return a list of objects, empty if it is absent or null.
-
-    Raises:
-        UnusableItemError: The value is not a list of objects.
-    """
+    """Return a list of objects, empty if absent or null; raise `UnusableItemError` for others."""
     value = record.get(key) or []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise UnusableItemError(f"{key!r} must be a list of objects")
@@ -286,11 +274,7 @@ def parse_stored_answers(value: object) -> ResultTable | None:
 
 
 def parse_json_result(result: object) -> ResultTable:
-    """Parse one SPARQL JSON result: solutions or a boolean.
-
-    Raises:
-        UnusableItemError: It is neither.
-    """
+    """Parse a SPARQL JSON result; raise `UnusableItemError` unless solutions or a boolean."""
     match result:
         case {"boolean": bool(value)}:
             return ResultTable.from_boolean(value)

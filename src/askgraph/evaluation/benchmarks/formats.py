@@ -97,11 +97,7 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
 
 
 def detect_format(path: Path) -> str:
-    """Return the name of the only format that a file matches.
-
-    Raises:
-        SetupError: No format, or more than one, matches.
-    """
+    """Return the name of the only matching format; raise `SetupError` for none or several."""
     head = read_head(path)
     matches: list[str] = []
     missing: list[str] = []

@@ -48,44 +48,26 @@ class JsonBenchmark:
     """A format whose records are JSON objects, described by the keys of their fields.
 
     `json_formats.toml` has the values of the attributes by the names of the classes.
-
-    Attributes:
-        title: The name of the benchmark.
-        splits: The usual splits of the benchmark.
-        signs: Keys that a file of this format must have.
-        any_signs: Further keys; a file must have at least one of them.
-        no_signs: Keys of similar formats that a file must not have.
-        opening: The first character of a file.
-        has_lines: Whether each line of a file is a record.
-        key: Key of the list of records in the file's object; None if the file is the list.
-        id_key: Key of a record's id.
-        text_keys: Keys of the English text; the first with a text counts.
-        paraphrase_keys: Keys of other wordings; the first is asked if there is no text.
-        no_texts: Placeholders for a missing text, in lower case.
-        query_keys: Keys of the gold query; the first with a query counts.
-        entity_keys: Keys of the entities of the question.
-        language: Default language.
-        graph: The graph that the questions are about; None to detect it from their queries.
     """
 
-    title: ClassVar[str] = ""
-    splits: ClassVar[tuple[str, ...]] = ()
-    required_keys: ClassVar[Keys] = frozenset()
-    alternative_keys: ClassVar[Keys] = frozenset()
-    excluded_keys: ClassVar[Keys] = frozenset()
-    first_character: ClassVar[str] = ""
-    has_lines: ClassVar[bool] = False
-    key: ClassVar[str | None] = None
-    id_key: ClassVar[str] = "id"
-    text_keys: ClassVar[tuple[str, ...]] = ("question",)
-    paraphrase_keys: ClassVar[tuple[str, ...]] = ()
-    placeholder_texts: ClassVar[frozenset[str]] = frozenset()
-    query_keys: tuple[str, ...] = ("sparql",)
+    title: ClassVar[str] = ""  # the name of the benchmark
+    splits: ClassVar[tuple[str, ...]] = ()  # the usual splits of the benchmark
+    required_keys: ClassVar[Keys] = frozenset()  # keys that a file must have
+    alternative_keys: ClassVar[Keys] = frozenset()  # further keys; a file must have one of them
+    excluded_keys: ClassVar[Keys] = frozenset()  # keys of similar formats that a file must not have
+    first_character: ClassVar[str] = ""  # the first character of a file
+    has_lines: ClassVar[bool] = False  # whether each line of a file is a record
+    key: ClassVar[str | None] = None  # key of the list of records; None if the file is the list
+    id_key: ClassVar[str] = "id"  # key of a record's id
+    text_keys: ClassVar[tuple[str, ...]] = ("question",)  # the first with an English text counts
+    paraphrase_keys: ClassVar[tuple[str, ...]] = ()  # of other wordings, if there is no text
+    placeholder_texts: ClassVar[frozenset[str]] = frozenset()  # for no text, in lower case
+    query_keys: tuple[str, ...] = ("sparql",)  # the first with a query counts
     tag_keys: ClassVar[tuple[str, ...]] = ()
-    entity_keys: ClassVar[tuple[str, ...]] = ()
+    entity_keys: ClassVar[tuple[str, ...]] = ()  # keys of the entities of the question
     predicate_keys: ClassVar[tuple[str, ...]] = ()
-    language: ClassVar[str | None] = None
-    graph: str | None = None
+    language: ClassVar[str | None] = None  # default language
+    graph: str | None = None  # None to detect it from the queries
 
     def __init_subclass__(cls) -> None:
         for name, value in _FORMATS.get(cls.__name__, {}).items():
@@ -163,11 +145,7 @@ def _collect_texts(record: Record, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 class ComplexWebQuestions(JsonBenchmark):
-    """ComplexWebQuestions: WebQSP questions made complex by a program, then reworded by people.
-
-    Talmor and Berant, "The Web as a Knowledge-Base for Answering Complex Questions", NAACL 2018.
-    The program's wording is kept as a paraphrase, the kind of complexity as a tag.
-    """
+    """ComplexWebQuestions: WebQSP questions made complex by a program, then reworded by people."""
 
     def parse_answers(self, record: Record) -> ResultTable | None:
         """Return the stored answers, entities as IRIs."""
@@ -187,28 +165,15 @@ class ComplexWebQuestions(JsonBenchmark):
 
 
 class DblpQuad(JsonBenchmark):
-    """DBLP-QuAD: 10,000 questions made from templates over the bibliography DBLP.
-
-    Banerjee et al., "DBLP-QuAD: A Question Answering Dataset over the DBLP Scholarly Knowledge
-    Graph", BIR 2023 (CC BY 4.0).
-    """
+    """DBLP-QuAD: 10,000 questions made from templates over the bibliography DBLP."""
 
 
 class SciQa(DblpQuad):
-    """SciQA: 2,565 questions over the Open Research Knowledge Graph, by hand and from templates.
-
-    Auer et al., "The SciQA Scientific Question Answering Benchmark for Scholarly Knowledge",
-    Scientific Reports 13, 2023 (CC BY 4.0).
-    """
+    """SciQA: 2,565 questions over the Open Research Knowledge Graph, by hand and from templates."""
 
 
 class GraspLines(JsonBenchmark):
-    """The JSON lines in which GRASP's repository stores many public benchmarks.
-
-    Walter and Bast, "GRASP: Generic Reasoning And SPARQL Generation across Knowledge Graphs", arXiv
-    2507.08107, section 4 (the licence is that of each benchmark). `info.invalid` marks questions
-    whose query the authors could not use; they get the tag `invalid`.
-    """
+    """The JSON lines in which GRASP's repository stores many public benchmarks."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question, tagged `invalid` if the authors could not use its query."""
@@ -220,11 +185,7 @@ class GraspLines(JsonBenchmark):
 
 
 class LcQuad(JsonBenchmark):
-    """LC-QuAD 1.0: 5,000 questions from templates, corrected by people, over DBpedia 2016-04.
-
-    Trivedi et al., "LC-QuAD: A Corpus for Complex Question Answering over Knowledge Graphs", ISWC
-    2017 (GPL 3.0).
-    """
+    """LC-QuAD 1.0: 5,000 questions from templates, corrected by people, over DBpedia 2016-04."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question, tagged with its template."""
@@ -234,11 +195,7 @@ class LcQuad(JsonBenchmark):
 
 
 class LcQuad2(JsonBenchmark):
-    """LC-QuAD 2.0: 30,000 questions from templates, reworded, over Wikidata and DBpedia 2018.
-
-    Dubey et al., "LC-QuAD 2.0: A Large Dataset for Complex Question Answering over Wikidata and
-    DBpedia", ISWC 2019. If a question is null, its paraphrase is asked.
-    """
+    """LC-QuAD 2.0: 30,000 questions from templates, reworded, over Wikidata and DBpedia 2018."""
 
     def __init__(self, graph: Literal["wikidata", "dbpedia"] = "wikidata") -> None:
         self.graph = graph
@@ -246,12 +203,7 @@ class LcQuad2(JsonBenchmark):
 
 
 class PatQuestions(JsonBenchmark):
-    """PAT-Questions: questions whose answer changes with the present, over snapshots of Wikidata.
-
-    Meem et al., "PAT-Questions: A Self-Updating Benchmark for Present-Anchored Temporal Question
-    Answering", Findings of ACL 2024. A file covers one snapshot and one number of hops; the stored
-    answers hold for that snapshot only. The files hold no queries.
-    """
+    """PAT-Questions: questions whose answer changes with the present, over states of Wikidata."""
 
     def iterate_records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
         """Yield the values of the file's object."""
@@ -291,12 +243,7 @@ class PatQuestions(JsonBenchmark):
 
 
 class Qald(JsonBenchmark):
-    """QALD: questions in many languages over DBpedia or Wikidata (QALD-7, -9, -9-plus, -10).
-
-    Usbeck et al., "QALD-10 – The 10th challenge on question answering over linked data", Semantic
-    Web 2023 (QALD-10: MIT licence); Perevalov et al., "QALD-9-plus", ICSC 2022 (CC BY 4.0). The
-    Wikidata version of SimpleQuestions is also published in this format.
-    """
+    """QALD: questions in many languages over DBpedia or Wikidata (QALD-7, -9, -9-plus, -10)."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with its flags as tags; a question out of scope has no query."""
@@ -327,12 +274,7 @@ class Qald(JsonBenchmark):
 
 
 class Rubq(JsonBenchmark):
-    """RuBQ 1.0 and 2.0: Russian quiz questions over Wikidata, with English machine translations.
-
-    Korablinov and Braslavski, "RuBQ: A Russian Dataset for Question Answering over Wikidata", ISWC
-    2020; Rybin et al., "RuBQ 2.0", ESWC 2021 (CC BY-SA 4.0). Wikidata holds no answer to questions
-    tagged `no_answer`.
-    """
+    """RuBQ 1.0 and 2.0: Russian quiz questions over Wikidata, with English machine translations."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question; it is unanswerable if Wikidata holds no answer."""
@@ -351,11 +293,7 @@ class Rubq(JsonBenchmark):
 
 
 class SimpleDbpediaQa(JsonBenchmark):
-    """SimpleDBpediaQA: the questions of SimpleQuestions about one fact that DBpedia has.
-
-    Azmy et al., "Farewell Freebase: Migrating the SimpleQuestions Dataset to DBpedia", COLING 2018.
-    Several predicates may express one fact; the query is the union over them.
-    """
+    """SimpleDBpediaQA: the questions of SimpleQuestions about one fact that DBpedia has."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with a query made from its facts."""
@@ -395,20 +333,11 @@ def _build_fact_pattern(subject: str, fact: Record) -> str:
 
 
 class Spinach(JsonBenchmark):
-    """SPINACH: 320 hard questions with queries, from people who requested Wikidata queries.
-
-    Liu et al., "SPINACH: SPARQL-Based Information Navigation for Challenging Real-World Questions",
-    Findings of EMNLP 2024 (Apache-2.0). The queries leave Wikidata's prefixes undeclared, and some
-    use features of Wikidata's query service only, such as the label service and named subqueries.
-    """
+    """SPINACH: 320 hard questions with queries, from people who requested Wikidata queries."""
 
 
 class WebQsp(JsonBenchmark):
-    """WebQSP: questions that people asked a search engine, with queries and answers over Freebase.
-
-    Yih et al., "The Value of Semantic Parse Labeling for Knowledge Base Question Answering", ACL
-    2016. A question may have several parses; the first with a query or answers counts.
-    """
+    """WebQSP: questions to a search engine, with queries and answers over Freebase."""
 
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with the query and the answers of its first parse."""
@@ -429,11 +358,7 @@ class WebQsp(JsonBenchmark):
 
 
 class WikiWebQuestions(JsonBenchmark):
-    """WikiWebQuestions: the WebQuestionsSP questions that Wikidata can answer, with results.
-
-    Xu et al., "Fine-tuned LLMs Know More, Hallucinate Less with Few-Shot Sequence-to-Sequence
-    Semantic Parsing over Wikidata", EMNLP 2023.
-    """
+    """WikiWebQuestions: the WebQuestionsSP questions that Wikidata can answer, with results."""
 
     def parse_answers(self, record: Record) -> ResultTable | None:
         """Return the stored results."""

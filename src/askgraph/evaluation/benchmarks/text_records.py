@@ -86,7 +86,6 @@ class SimpleQuestions:
 
 
 def _build_query(subject: str, predicate: str) -> tuple[str, str, str]:
-    """Return the query for one fact, with the IRIs of its entity and its predicate."""
     if re.fullmatch(r"Q[0-9]+", subject) and re.fullmatch(r"[PR][0-9]+", predicate):
         entity, relation = f"wd:{subject}", f"wdt:P{predicate[1:]}"
         pattern = f"?x {relation} {entity}" if predicate[0] == "R" else f"{entity} {relation} ?x"

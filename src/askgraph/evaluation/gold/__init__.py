@@ -37,19 +37,12 @@ FINDING_KINDS: Mapping[str, FindingKind] = {
 
 @dataclass(frozen=True)
 class GoldFinding:
-    """A problem of one question.
-
-    Attributes:
-        id: Id of the question.
-        kind: A key of `FINDING_KINDS`.
-        seen: Details of the problem.
-        benchmark: The file, if several were checked.
-    """
+    """A problem of one question."""
 
     id: str
-    kind: str
-    seen: str
-    benchmark: str = ""
+    kind: str  # a key of `FINDING_KINDS`
+    seen: str  # details of the problem
+    benchmark: str = ""  # the file, if several were checked
 
     @classmethod
     def from_question(cls, question: GoldQuestion, kind: str, details: str) -> "GoldFinding":

@@ -59,12 +59,10 @@ async def audit_gold(
     """Check the gold of each question; without an endpoint, queries are parsed but not run.
 
     Args:
-        questions: The questions of a benchmark.
         endpoint: Where gold queries run, or None.
         prefixes: Prefixes that gold queries may use without declaring them.
         timeout: Limit in seconds per query.
         concurrency: Number of queries that run at once.
-        progress: Called after each question.
 
     Raises:
         Unreachable: The endpoint is down, so gold cannot be judged.
@@ -237,16 +235,13 @@ def _get_same_graph_children(node: object) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _TieProbe:
-    """A query for the rows around a cut: first the columns of the original, then its sort keys.
-
-    `cuts` are the positions at which the original divides its rows.
-    """
+    """A query for the rows around a cut: first the columns of the original, then its sort keys."""
 
     text: str
     width: int
     keys: tuple[int, ...]
     distinct: bool
-    cuts: tuple[int, ...]
+    cuts: tuple[int, ...]  # positions at which the original divides its rows
 
     @classmethod
     def from_query(cls, query: Query) -> _TieProbe:

@@ -41,15 +41,7 @@ BLANK_NODE_CELL: Cell = ("blank", "")
 
 @dataclass(frozen=True)
 class FrozenGold:
-    """Frozen gold results.
-
-    Attributes:
-        path: The file.
-        header: The first line of the file.
-        results: Results by question id.
-        hashes: Hash of the query behind each result, by question id.
-        errors: Errors of the queries that failed, by question id.
-    """
+    """Frozen gold by question id: results, hashes of the queries behind them, and errors."""
 
     path: Path
     header: Mapping[str, object]
@@ -88,11 +80,7 @@ class FrozenGold:
 
 
 def read_frozen_gold(path: Path) -> FrozenGold:
-    """Read a file of frozen gold.
-
-    Raises:
-        SetupError: The file is not one of frozen gold or is damaged; the message names the line.
-    """
+    """Read frozen gold; raise `SetupError` with the line if the file is another or damaged."""
     lines = list(_iterate_lines(path))
     if not lines or lines[0][1].get("frozen") != HEADER["frozen"]:
         raise SetupError(
@@ -159,7 +147,6 @@ def find_drift(
 
 
 def _unify_blank_nodes(table: ResultTable) -> ResultTable:
-    """Return the table with one value for all blank nodes, whose labels have no meaning."""
     if not table.terms:
         return table
     rows = (
@@ -185,7 +172,6 @@ def _iterate_lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 
 def _read_rows(location: str, names: list[object], rows: object) -> tuple[Row, ...]:
-    """Parse the rows of a line, all terms in one pass."""
     if not isinstance(rows, list) or not all(
         isinstance(row, list)
         and len(row) == len(names)
@@ -237,8 +223,6 @@ class GoldFreezer:
 
         Args:
             questions: Questions about the graph; those without a query are skipped.
-            endpoint: Where the queries run.
-            graph: Name of the graph.
             engine: Name and version of the engine, for the record.
             snapshot: State of the graph, for the record.
             prefixes: Prefixes that gold queries may use without declaring them.

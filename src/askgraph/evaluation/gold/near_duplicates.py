@@ -39,17 +39,14 @@ class DuplicatePair:
     """Two questions, by index, the earlier one first.
 
     Attributes:
-        first: Index of the earlier question.
-        second: Index of the later question.
         kind: `same query` if only the words differ, `similar question` if a query is unknown, and
             `similar words` if the queries differ, so that the meanings most likely differ too.
-        similarity: Similarity of the texts, 0 to 1.
     """
 
     first: int
     second: int
     kind: Kind
-    similarity: float
+    similarity: float  # of the texts, 0 to 1
 
     @property
     def is_duplicate(self) -> bool:
@@ -193,7 +190,6 @@ def _hash_trigrams(text: str) -> set[int]:
 
 
 def _hash_bands(signatures: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    """Yield, for each band, one hash per text."""
     for start in range(0, BAND_COUNT * ROWS_PER_BAND_COUNT, ROWS_PER_BAND_COUNT):
         band_hash = np.zeros(signatures.shape[1], dtype=np.uint64)
         for row in signatures[start : start + ROWS_PER_BAND_COUNT]:
@@ -326,9 +322,6 @@ def split_folds(
 
 def split_leave_one_out(labels: Sequence[str]) -> tuple[DataSplit, ...]:
     """Return a split for each label, in order, whose test part is the questions with that label.
-
-    Args:
-        labels: One label for each question, such as its graph or data set.
 
     Raises:
         SetupError: All labels are equal.

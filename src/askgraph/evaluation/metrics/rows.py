@@ -189,7 +189,6 @@ def count_equal_cells(predicted: Numbers, gold: Numbers, *, max_pairs: int = MAX
 def _pair_equal_rows(
     predicted: Numbers, gold: Numbers
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return masks of the rows of each table that have an equal partner in the other table."""
     code = _number_rows(np.concatenate((predicted, gold)))
     predicted_codes, gold_codes = code[: len(predicted)], code[len(predicted) :]
     counts = [np.bincount(part, minlength=len(code)) for part in (predicted_codes, gold_codes)]
@@ -208,7 +207,6 @@ def _rank_repeats(code: Numbers) -> Numbers:
 
 
 def _number_rows(cells: Numbers) -> Numbers:
-    """Return one number for each row, equal for equal rows."""
     code = np.zeros(len(cells), np.int64)
     for column in cells.T:
         wider = code * (int(column.max(initial=0)) + 1) + column

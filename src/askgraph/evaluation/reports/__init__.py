@@ -35,18 +35,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Difference:
-    """The advantage of `b` over `a` on the same questions.
-
-    Attributes:
-        n: Number of questions.
-        a: Mean of `a`.
-        b: Mean of `b`.
-        difference: Mean of b − a with its interval.
-        p: p value of the sign-flip test.
-        better: Questions with b > a.
-        worse: Questions with b < a.
-        equal: Questions with equal scores.
-    """
+    """The means of `a` and `b` on `n` questions, their difference, and p of the sign-flip test."""
 
     n: int
     a: float

@@ -54,41 +54,23 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The advantage of `b` over `a` by a metric, on answerable questions asked of both.
-
-    Attributes:
-        a: The first system.
-        b: The second system.
-        metric: Name of the metric.
-        all: Difference on the answerable questions.
-        unanswerable: Difference in refusals on the unanswerable questions.
-        only_a: Keys of questions that `b` lacks.
-        only_b: Keys of questions that `a` lacks.
-        better: Improved questions, the largest change first.
-        worse: Worsened questions, the largest change first.
-        parts: Differences by slice.
-        warnings: Reasons for doubt.
-    """
+    """The advantage of `b` over `a` by a metric, on answerable questions asked of both."""
 
     a: ComparisonSide
     b: ComparisonSide
     metric: str
-    all: Difference
-    unanswerable: Difference
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    better: tuple[ScoreChange, ...]
-    worse: tuple[ScoreChange, ...]
+    all: Difference  # difference on the answerable questions
+    unanswerable: Difference  # difference in refusals on the unanswerable questions
+    only_a: tuple[str, ...]  # keys of questions that `b` lacks
+    only_b: tuple[str, ...]  # keys of questions that `a` lacks
+    better: tuple[ScoreChange, ...]  # improved questions, the largest change first
+    worse: tuple[ScoreChange, ...]  # worsened questions, the largest change first
     parts: Mapping[str, tuple[ComparisonPart, ...]]
     warnings: tuple[str, ...]
 
 
 def select_side(run: EvaluationRun, *, method: str | None = None) -> ComparisonSide:
-    """Return the records of one method of a run.
-
-    Raises:
-        SetupError: The run has no such records, or several methods and `method` is None.
-    """
+    """Return the records of one method of a run; raise `SetupError` if absent or ambiguous."""
     methods = sorted({record.method for record in run.records})
     if not methods:
         raise SetupError(f"{run.name} has no records yet")
@@ -202,7 +184,6 @@ def _sort_changes(changes: Iterable[ScoreChange]) -> tuple[ScoreChange, ...]:
 def _compare_parts(
     a: RecordsByQuestion, b: RecordsByQuestion, keys: Sequence[str], metric: str, slicing: str
 ) -> tuple[ComparisonPart, ...]:
-    """Return the comparison on each slice, sliced by the records of `a`."""
     get_slices: Callable[[Record, str], Iterable[str]] = report.SLICES[slicing]
     keys_by_slice: dict[str, list[str]] = {}
     for key in keys:
@@ -416,11 +397,7 @@ class ScoredExample:
 
 
 def score_examples(metrics: Sequence[str] | None = None) -> tuple[ScoredExample, ...]:
-    """Score all examples with some metrics, by default with all.
-
-    Raises:
-        SetupError: A metric does not exist or needs a library that is not installed.
-    """
+    """Score examples with some or all metrics; raise `SetupError` if a metric cannot be loaded."""
     names = plugins.list_names("metric") if metrics is None else metrics
     loaded: dict[str, Metric] = {name: plugins.load("metric", name) for name in names}
     return tuple(

@@ -38,14 +38,12 @@ class Calibration:
     """The distance between confidence and score, over `n` answers.
 
     Attributes:
-        n: Number of answers.
-        brier: Mean squared distance (Brier, 1950); 0 is best.
         ece: Expected calibration error: the distance of the two means of each bin, weighted by its
             answers (Naeini et al., AAAI 2015).
     """
 
     n: int
-    brier: float
+    brier: float  # mean squared distance (Brier, 1950); 0 is best
     ece: float
     bins: tuple[CalibrationBin, ...]
 
@@ -122,7 +120,6 @@ def compute_calibration(pairs: Pairs, *, bin_count: int = 10) -> Calibration:
 
 
 def _group_by_confidence(pairs: Pairs) -> Iterator[tuple[float, list[float]]]:
-    """Yield the scores of each confidence, the highest first."""
     ranked = sorted(pairs, key=lambda pair: -pair[0])
     for confidence, group in groupby(ranked, key=lambda pair: pair[0]):
         yield confidence, [score for _, score in group]
@@ -243,7 +240,6 @@ def evaluate_policies(
 def _apply_policies(
     records: Sequence[Record], right: Sequence[bool]
 ) -> Iterator[tuple[str, list[bool]]]:
-    """Yield the name of each policy with its rejections."""
     yield "as answered", [record.status in (*REJECTED_STATUSES, "error") for record in records]
     # A query is missing, does not run, or has no rows.
     failing = [

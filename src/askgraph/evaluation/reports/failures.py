@@ -41,35 +41,29 @@ class QueryParts:
     filters, a pattern and its repeat.
 
     Attributes:
-        columns: Number of columns.
         things: Entities and values in patterns.
-        predicates: Predicates in patterns.
         classes: Objects of `rdf:type`; such a pattern is often implied by another one and is not
             among the joins.
-        constants: Literals in expressions, such as bounds.
-        operators: Operators and functions.
         aside: Predicates that only fetch a value that is no column and occurs in no other pattern.
         operands: Predicates that only fetch a value for an operator.
         joins: Patterns with a digest for each variable, equal for variables in the same patterns
             and, both or neither, in a column.
-        joins_undirected: The joins without direction.
         joins_bare: The joins without regard to columns.
-        uses: Operators with their variables.
     """
 
     form: str
-    columns: int
+    columns: int  # number of columns
     resources: frozenset[str]
-    predicates: frozenset[str]
+    predicates: frozenset[str]  # predicates in patterns
     classes: frozenset[str]
-    constants: frozenset[str]
-    operators: frozenset[str]
+    constants: frozenset[str]  # literals in expressions, such as bounds
+    operators: frozenset[str]  # operators and functions
     unused_predicates: frozenset[str]
     operand_predicates: frozenset[str]
     joins: tuple[Join, ...]
-    joins_undirected: tuple[Join, ...]
+    joins_undirected: tuple[Join, ...]  # the joins without direction
     joins_without_columns: tuple[Join, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[Use, ...]  # operators with their variables
 
     @property
     def linked_terms(self) -> frozenset[str]:
@@ -78,11 +72,7 @@ class QueryParts:
 
 
 def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> QueryParts:
-    """Return the parts of a query, which may use `prefixes` without declaring them.
-
-    Raises:
-        QuerySyntaxError: The query cannot be parsed.
-    """
+    """Return the parts of a query that may use `prefixes`; raise `QuerySyntaxError` if invalid."""
     missing = (prefixes or {}).keys() - tokenize(query).declared_prefixes.keys()
     header = "".join(
         f"PREFIX {prefix}: <{(prefixes or {})[prefix]}>\n" for prefix in sorted(missing)

@@ -51,9 +51,6 @@ def plot_dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str
     Args:
         points: Points with `category`, `system`, `mean`, `low`, `high` and `n`, the number of
             questions.
-        systems: Names of the systems.
-        x: Title of the x axis.
-        y: Title of the y axis.
     """
     categories = list(dict.fromkeys(str(point["category"]) for point in points))
     base = alt.Chart(alt.InlineData(values=points)).encode(
@@ -93,10 +90,6 @@ def plot_lines(
     """Plot a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
 
     Args:
-        points: The points.
-        systems: Names of the systems.
-        x: Title of the x axis.
-        y: Title of the y axis.
         is_logarithmic: Use a logarithmic x axis instead of 0 to 1.
         has_points: Mark the points.
         has_diagonal: Add the line on which x and y are equal.
@@ -206,16 +199,13 @@ SLICE_TITLES = {
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A table and, optionally, the Vega-Lite plot of its figures.
-
-    The table is `folded` if the plot shows the same.
-    """
+    """A table and, optionally, the Vega-Lite plot of its figures."""
 
     title: str
     caption: str
     sheet: Sheet
     spec: Spec | None = None
-    folded: bool = True
+    folded: bool = True  # whether the plot shows the same
 
 
 @dataclass(frozen=True)
@@ -229,11 +219,7 @@ class ReportSection:
 def build_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[ReportSection, ...]:
-    """Build the sections of runs: the overall scores, plots of each benchmark, then the tables.
-
-    Raises:
-        SetupError: A record lacks the metric.
-    """
+    """Build the sections of runs: scores, plots, tables; raise `SetupError` without the metric."""
     groups = group_runs(runs, metric=metric)
     builder = _FigureBuilder(groups, metric, len(runs) > 1)
     score_table, *further_tables = build_report_sheets(runs, metric=metric, with_times=with_times)
@@ -411,7 +397,6 @@ class _FigureBuilder:
         return {"category": category, "system": system, **ends, "n": n}
 
     def _iterate_rows(self, sheet: Sheet) -> Iterator[tuple[str, Mapping[str, Cell]]]:
-        """Yield each row as a mapping from column heads, with the name of its method."""
         heads = [column.head for column in sheet.columns]
         for cells in sheet.rows:
             row = dict(zip(heads, cells, strict=True))
@@ -422,7 +407,6 @@ class _FigureBuilder:
 
 
 def _select_benchmark(sheet: Sheet, benchmark: str) -> Sheet:
-    """Return the rows of one benchmark, without notes, which concern all benchmarks."""
     column_index = [column.head for column in sheet.columns].index("benchmark")
     rows = tuple(row for row in sheet.rows if row[column_index] == benchmark)
     return Sheet(sheet.title, sheet.columns, rows)

@@ -94,7 +94,6 @@ _INCOMPLETE_NOTE = (
 
 
 def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:
-    """Return the settings of a run as folded HTML."""
     shown_settings = {
         key: value for key, value in run.settings.items() if with_times or key not in CLOCK_KEYS
     }
@@ -105,7 +104,6 @@ def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:
 def _draw_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the sections with figures, each with its title, and the plots in them as JSON."""
     try:  # the plots need altair of the extra `evaluation`
         from askgraph.evaluation.reports.figures import build_sections
     except ModuleNotFoundError as error:
@@ -139,11 +137,7 @@ def _hash_source(text: str) -> str:
 
 @cache
 def read_built_file(name: str) -> str:
-    """Return a built file of the page.
-
-    Raises:
-        SetupError: The web page was not built.
-    """
+    """Return a built file of the page; raise `SetupError` if the page was not built."""
     try:
         return (BUILD_FOLDER / name).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -295,8 +289,6 @@ def pack_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class _TracedAnswer:
-    """A record under the name of its system, with its compressed trace."""
-
     record: Record
     system: str
     trace: bytes | None = field(repr=False)
@@ -360,7 +352,6 @@ def _format_changed(name: str, query: str | None, gold: str | None) -> Json:
 
 
 def _to_trace_object(answer: _TracedAnswer, *, with_times: bool) -> Json:
-    """Return the trace of an answer, with the queries of its drafts formatted."""
     trace, gold = answer.trace, answer.record.gold_sparql
     detail = (
         QuestionDetail.from_json(json.loads(zlib.decompress(trace)))

@@ -6,31 +6,16 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Expression,
-    Filter,
-    Nested,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    Term,
-    Union,
-    Values,
-    find_variables,
-    get_children,
-)
+from askgraph import sparql as ast
 from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
 
-Triple = tuple[Term, str, Term]  # subject, predicate as text, object
+Triple = tuple[ast.Term, str, ast.Term]  # subject, predicate as text, object
 
 ROUND_COUNT = 6  # radius of the compared neighbourhood of a variable
 
 
-def format_term_key(term: Term) -> str:
+def format_term_key(term: ast.Term) -> str:
     """Return an IRI, or the text of a literal regardless of its datatype and language."""
     return f'"{term.value}"' if isinstance(term, Literal) else str(term)
 
@@ -40,18 +25,17 @@ def compute_digests(
     *,
     marked_variables: Set[Variable] = frozenset(),
     is_directed: bool = True,
-) -> Mapping[Term, str]:
+) -> Mapping[ast.Term, str]:
     """Return a name for each subject and object: a digest for a variable, else its key.
 
     A variable has the same name in two queries if it occurs in the same patterns, next to variables
     that do, and so on: colour refinement (Weisfeiler and Leman, 1968), a fixed number of rounds.
 
     Args:
-        patterns: The triple patterns.
         marked_variables: Variables to distinguish from all others.
         is_directed: Whether subject and object of a pattern differ.
     """
-    names: Mapping[Term, str] = {
+    names: Mapping[ast.Term, str] = {
         term: ("?column" if term in marked_variables else "?")
         if isinstance(term, Variable)
         else format_term_key(term)
@@ -69,7 +53,7 @@ def compute_digests(
 
 
 def _refine_name(
-    variable: Variable, names: Mapping[Term, str], patterns: Sequence[Triple], is_directed: bool
+    variable: Variable, names: Mapping[ast.Term, str], patterns: Sequence[Triple], is_directed: bool
 ) -> str:
     neighbours = [
         ("out" if is_directed else "", predicate, names[value])
@@ -101,7 +85,7 @@ class QueryCollector:
     constants: list[str] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     uses: list[tuple[str, tuple[Variable, ...]]] = field(default_factory=list)
-    fixed_values: dict[Variable, Term] = field(default_factory=dict)
+    fixed_values: dict[Variable, ast.Term] = field(default_factory=dict)
     step_count: int = 0
 
     @property
@@ -111,7 +95,7 @@ class QueryCollector:
 
     def substitute_fixed(self, columns: Set[Variable]) -> list[Triple]:
         """Return the distinct patterns, with fixed variables that are no columns replaced."""
-        substitutions: dict[Term, Term] = {
+        substitutions: dict[ast.Term, ast.Term] = {
             variable: term
             for variable, term in self.fixed_values.items()
             if variable not in columns
@@ -130,27 +114,27 @@ class QueryCollector:
     def collect(self, part: object) -> None:
         """Add the content of a part of a query tree."""
         match part:
-            case Pattern():
+            case ast.Pattern():
                 self._collect_pattern(part.subject, part.predicate, part.object)
-            case Nested():
-                if part.word == "SERVICE" and not any(find_variables(part.group)):
+            case ast.Nested():
+                if part.word == "SERVICE" and not any(ast.find_variables(part.group)):
                     return
                 previous_count = self._part_count
                 self.collect(part.group)
                 if self._part_count > previous_count and part.word in ("OPTIONAL", "MINUS"):
                     self.operators.append(EQUIVALENT_OPERATORS.get(part.word, part.word))
-            case Call():
+            case ast.Call():
                 self._collect_call(part)
-            case Filter():
+            case ast.Filter():
                 for condition in _iterate_conjuncts(part.condition):
                     self._collect_condition(condition)
-            case Bind() | Values():
+            case ast.Bind() | ast.Values():
                 self._collect_values(part)
             case NamedNode() | Literal():
                 (self.constants if isinstance(part, Literal) else self.resources).append(
                     format_term_key(part)
                 )
-            case Query():
+            case ast.Query():
                 is_cut = part.limit is not None or bool(part.offset)
                 order = part.order if is_cut else ()
                 self._collect_children(
@@ -163,55 +147,60 @@ class QueryCollector:
                 self.operators += [f"LIMIT {part.limit}"] * (part.limit is not None)
                 self.operators += [f"OFFSET {part.offset}"] * bool(part.offset)
                 self.uses += [
-                    ("GROUP BY", (variable,)) for variable in find_variables(part.group_by)
+                    ("GROUP BY", (variable,)) for variable in ast.find_variables(part.group_by)
                 ]
                 self.uses += [
-                    ("ORDER BY DESC" if is_descending else "ORDER BY", tuple(find_variables(key)))
+                    (
+                        "ORDER BY DESC" if is_descending else "ORDER BY",
+                        tuple(ast.find_variables(key)),
+                    )
                     for key, is_descending in part.order
                 ]
             case _:
                 self._collect_children(part)
 
     def _collect_children(self, part: object) -> None:
-        for child in part if isinstance(part, tuple) else get_children(part):
+        for child in part if isinstance(part, tuple) else ast.get_children(part):
             self.collect(child)
-        if isinstance(part, Union):
+        if isinstance(part, ast.Union):
             self.operators.append("UNION")
 
-    def _collect_values(self, part: Bind | Values) -> None:
+    def _collect_values(self, part: ast.Bind | ast.Values) -> None:
         """Collect BIND and VALUES; a variable with a single value counts as the value."""
         match part:
-            case Bind(value=NamedNode() | Literal() as value, variable=variable):
+            case ast.Bind(value=NamedNode() | Literal() as value, variable=variable):
                 self._fix_value(variable, value)
-            case Values(variables=variables, rows=(row,)):
+            case ast.Values(variables=variables, rows=(row,)):
                 for variable, term in zip(variables, row, strict=True):
                     if term is not None:
                         self._fix_value(variable, term)
-            case Values():
+            case ast.Values():
                 self.resources += [
                     format_term_key(term) for row in part.rows for term in row if term
                 ]
             case _:
                 self._collect_children(part)
 
-    def _collect_condition(self, condition: Expression) -> None:
+    def _collect_condition(self, condition: ast.Expression) -> None:
         match condition:
-            case Call(
+            case ast.Call(
                 name="=" | "IN", arguments=(Variable() as first, NamedNode() | Literal() as second)
             ):
                 self._fix_value(first, second)
-            case Call(name="=", arguments=(NamedNode() | Literal() as first, Variable() as second)):
+            case ast.Call(
+                name="=", arguments=(NamedNode() | Literal() as first, Variable() as second)
+            ):
                 self._fix_value(second, first)
             case _:
                 self.collect(condition)
 
-    def _fix_value(self, variable: Variable, value: Term) -> None:
+    def _fix_value(self, variable: Variable, value: ast.Term) -> None:
         self.resources.append(format_term_key(value))
         self.fixed_values[variable] = value
 
-    def _collect_call(self, call: Call) -> None:
+    def _collect_call(self, call: ast.Call) -> None:
         # A call tests a language tag: LANG(?x) = "en", LANGMATCHES(…).
-        tags = (argument for argument in call.arguments if isinstance(argument, Call))
+        tags = (argument for argument in call.arguments if isinstance(argument, ast.Call))
         if call.name == "LANGMATCHES" or any(tag.name == "LANG" for tag in tags):
             return
         if call.name != "&&":
@@ -222,11 +211,13 @@ class QueryCollector:
         arguments = call.arguments[:2] if call.name == "REGEX" else call.arguments  # not its flags
         self._collect_children(arguments)
 
-    def _collect_pattern(self, subject: Term, predicate: Predicate, value: Term) -> None:
+    def _collect_pattern(
+        self, subject: ast.Term, predicate: ast.Predicate, value: ast.Term
+    ) -> None:
         match predicate:
-            case Path(operator="^", parts=(path_part,)):
+            case ast.Path(operator="^", parts=(path_part,)):
                 self._collect_pattern(value, path_part, subject)
-            case Path(operator="/", parts=parts):
+            case ast.Path(operator="/", parts=parts):
                 current = subject
                 for part in parts[:-1]:
                     self.step_count += 1
@@ -234,7 +225,7 @@ class QueryCollector:
                     self._collect_pattern(current, part, next_node)
                     current = next_node
                 self._collect_pattern(current, parts[-1], value)
-            case Path(operator=operator):
+            case ast.Path(operator=operator):
                 self.operators.append(f"path {operator}")
                 self.predicates += [format_term_key(iri) for iri in _iterate_iris(predicate)]
                 self._add_join(subject, to_text(predicate), value)
@@ -249,27 +240,27 @@ class QueryCollector:
                 self.predicates.append(format_term_key(predicate))
                 self._add_join(subject, format_term_key(predicate), value)
 
-    def _add_join(self, subject: Term, predicate: str, value: Term) -> None:
+    def _add_join(self, subject: ast.Term, predicate: str, value: ast.Term) -> None:
         self._collect_ends(subject, value)
         self.patterns.append((subject, predicate, value))
 
-    def _collect_ends(self, *terms: Term) -> None:
+    def _collect_ends(self, *terms: ast.Term) -> None:
         self.resources += [
             format_term_key(term) for term in terms if isinstance(term, NamedNode | Literal)
         ]
 
 
-def _iterate_conjuncts(condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, Call) and condition.name == "&&":
+def _iterate_conjuncts(condition: ast.Expression) -> Iterator[ast.Expression]:
+    if isinstance(condition, ast.Call) and condition.name == "&&":
         for argument in condition.arguments:
             yield from _iterate_conjuncts(argument)
     else:
         yield condition
 
 
-def _iterate_iris(predicate: Predicate) -> Iterator[NamedNode]:
+def _iterate_iris(predicate: ast.Predicate) -> Iterator[NamedNode]:
     if isinstance(predicate, NamedNode):
         yield predicate
-    elif isinstance(predicate, Path):
+    elif isinstance(predicate, ast.Path):
         for part in predicate.parts:
             yield from _iterate_iris(part)

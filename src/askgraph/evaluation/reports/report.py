@@ -8,25 +8,7 @@ from functools import cached_property
 from statistics import fmean, stdev
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports import Interval, compute_bootstrap_interval
-from askgraph.evaluation.reports.confidence import (
-    REPORTED_RISK_RATIOS,
-    Pairs,
-    compute_aurc,
-    compute_coverage_at_risk,
-    compute_excess_aurc,
-    compute_mean_at_coverage,
-)
-from askgraph.evaluation.reports.failures import (
-    compute_drafts_oracle,
-    compute_record_calibration,
-    count_executable,
-    count_failures,
-    count_record_rejections,
-    get_failure_class,
-    has_failed,
-    sum_usage,
-)
+from askgraph.evaluation.reports import Interval, compute_bootstrap_interval, confidence, failures
 from askgraph.evaluation.reports.sheet import Cell, SheetColumn
 from askgraph.evaluation.runs import REJECTED_STATUSES, EvaluationRun, Record
 
@@ -40,7 +22,7 @@ SLICES: Mapping[str, Callable[[Record, str], Iterable[str]]] = {
     "patterns": lambda record, _: ["-" if record.patterns is None else str(record.patterns)],
     "form": lambda record, _: [record.form or "-"],
     "graph": lambda record, _: [record.graph or "-"],
-    "failure": lambda record, metric: [get_failure_class(record, metric) or "none"],
+    "failure": lambda record, metric: [failures.get_failure_class(record, metric) or "none"],
 }
 """Functions by slicing that return the slices of a record, given the main metric."""
 
@@ -90,7 +72,7 @@ class Report:
     @property
     def top_half_f1(self) -> float:
         """Mean F1 (main metric) of the most confident half of the answers."""
-        return compute_mean_at_coverage(self.pairs, 0.5)
+        return confidence.compute_mean_at_coverage(self.pairs, 0.5)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -105,7 +87,7 @@ class Report:
         return tuple(sorted({record.repeat for record in self.records}))
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> confidence.Pairs:
         """Confidence and score of each answerable record, for risk and coverage."""
         return [(r.confidence, r.get_score(self.metric).f1) for r in self.answerable]
 
@@ -167,7 +149,7 @@ class Report:
                 "p95": compute_percentile(seconds, 0.95),
             }
         }
-        usage = asdict(sum_usage(self.records))
+        usage = asdict(failures.sum_usage(self.records))
         fields = {
             "n": len(self.records),
             "f1": self.f1,
@@ -179,15 +161,16 @@ class Report:
             "answered": _count_status(self.records, "answer"),
             "asked_back": _count_status(self.records, "clarification"),
             "refused": _count_status(self.records, "refusal"),
-            "failed": sum(map(has_failed, self.records)),
+            "failed": sum(map(failures.has_failed, self.records)),
             "answerable": len(self.answerable),
             **self._to_confidence_object(),
             "unanswerable": {"n": len(self.unanswerable), "refused": self.correct_refusal_count},
-            "executable": asdict(count_executable(self.records)),
-            "failures": count_failures(self.records, self.metric),
+            "executable": asdict(failures.count_executable(self.records)),
+            "failures": failures.count_failures(self.records, self.metric),
             **{f"by_{name}": self._to_slice_object(name) for name in SLICES},
             "oracle_drafts": {
-                str(count): score for count, score in compute_drafts_oracle(self.records).items()
+                str(count): score
+                for count, score in failures.compute_drafts_oracle(self.records).items()
             },
             "cost": {
                 **{name: cost for name, cost in usage.items() if with_times or name != "seconds"},
@@ -217,20 +200,20 @@ class Report:
 
     def _to_confidence_object(self) -> Json:
         tenths = [tenth / 10 for tenth in range(1, 11)]
-        rejected = count_record_rejections(self.records, self.metric)
+        rejected = failures.count_record_rejections(self.records, self.metric)
         return {
             "top_half_f1": self.top_half_f1,
             "risk_coverage": [
-                {"coverage": share, "f1": compute_mean_at_coverage(self.pairs, share)}
+                {"coverage": share, "f1": confidence.compute_mean_at_coverage(self.pairs, share)}
                 for share in tenths
             ],
-            "aurc": compute_aurc(self.pairs),
-            "excess_aurc": compute_excess_aurc(self.pairs),
+            "aurc": confidence.compute_aurc(self.pairs),
+            "excess_aurc": confidence.compute_excess_aurc(self.pairs),
             "coverage_at_risk": [
-                {"risk": risk, "coverage": compute_coverage_at_risk(self.pairs, risk)}
-                for risk in REPORTED_RISK_RATIOS
+                {"risk": risk, "coverage": confidence.compute_coverage_at_risk(self.pairs, risk)}
+                for risk in confidence.REPORTED_RISK_RATIOS
             ],
-            "calibration": asdict(compute_record_calibration(self.records, self.metric)),
+            "calibration": asdict(failures.compute_record_calibration(self.records, self.metric)),
             "rejection": {
                 **asdict(rejected),
                 "caught": rejected.caught_share,
@@ -275,12 +258,10 @@ def _count_status(records: Iterable[Record], status: str) -> int:
 
 
 def _to_interval_object(interval: Interval, name: str) -> Json:
-    """Return an interval as JSON, its mean under a name."""
     return {name: interval.mean, "low": interval.low, "high": interval.high}
 
 
 def _round_values(value: object) -> object:
-    """Return a JSON value with its numbers rounded to six decimal digits."""
     match value:
         case float():
             return round(value, 6)
@@ -304,31 +285,19 @@ class RunGroup:
 
 @dataclass(frozen=True)
 class MethodsOracle:
-    """The mean of the best of several methods on each question: an oracle, not a system.
-
-    Attributes:
-        benchmark: Name of the benchmark.
-        methods: The methods to choose from.
-        n: Questions that all methods were asked.
-        mean: Mean of the best scores.
-        best_single: Mean of the best single method on the same questions.
-    """
+    """The mean of the best of several methods on each question: an oracle, not a system."""
 
     benchmark: str
     methods: tuple[str, ...]
-    n: int
-    mean: Interval
-    best_single: float
+    n: int  # questions that all methods were asked
+    mean: Interval  # mean of the best scores
+    best_single: float  # mean of the best single method on the same questions
 
 
 def group_runs(
     runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_METRIC
 ) -> tuple[RunGroup, ...]:
-    """Return a group for each run, benchmark and method, in this order, each sorted by name.
-
-    Raises:
-        SetupError: A record lacks the metric.
-    """
+    """Return a sorted group per run, benchmark, method; raise `SetupError` without the metric."""
     for run in runs:
         missing_count = sum(metric not in record.scores for record in run.records)
         if missing_count:
@@ -395,7 +364,6 @@ def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle
 
 
 def _index_by_gold(report: Report) -> Mapping[tuple[str, str | None], float]:
-    """Return the score of each question, keyed by question and gold query."""
     gold = {f"{record.benchmark}\t{record.id}": record.gold_sparql for record in report.answerable}
     return {(key, gold[key]): score for key, score in report.score_by_question().items()}
 
@@ -430,7 +398,9 @@ def build_label(group: RunGroup) -> Row:
 
 def count_answered(report: Report) -> Row:
     """Return the numbers of answerable records that were answered and that failed."""
-    return _count_status(report.answerable, "answer"), sum(map(has_failed, report.answerable))
+    return _count_status(report.answerable, "answer"), sum(
+        map(failures.has_failed, report.answerable)
+    )
 
 
 def build_interval_cells(report: Report, metric: str | None = None) -> Row:

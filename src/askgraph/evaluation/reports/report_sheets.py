@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from askgraph.evaluation.reports import compute_bootstrap_interval, compute_kappa
-from askgraph.evaluation.reports.confidence import (
-    REPORTED_RISK_RATIOS,
-    RIGHT_SCORE_THRESHOLDS,
-    compute_aurc,
-    compute_coverage_at_risk,
-    compute_excess_aurc,
-    compute_mean_at_coverage,
-    evaluate_policies,
-)
+from askgraph.evaluation.reports import compute_bootstrap_interval, compute_kappa, confidence
 from askgraph.evaluation.reports.failures import (
     Failure,
     compute_drafts_oracle,
@@ -187,11 +178,12 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
         rejection = count_record_rejections(report.records, report.metric)
         confidence_cells: Row = (
             report.top_half_f1,
-            compute_aurc(report.pairs),
-            compute_excess_aurc(report.pairs),
+            confidence.compute_aurc(report.pairs),
+            confidence.compute_excess_aurc(report.pairs),
         )
         coverage: Row = tuple(
-            compute_coverage_at_risk(report.pairs, risk) for risk in REPORTED_RISK_RATIOS
+            confidence.compute_coverage_at_risk(report.pairs, risk)
+            for risk in confidence.REPORTED_RISK_RATIOS
         )
         rejection_cells: Row = (
             rejection.caught_share,
@@ -213,7 +205,10 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
         *LABEL_COLUMNS,
         SheetColumn("top half", "share"),
         *build_columns("number", "AURC", "excess AURC"),
-        *(SheetColumn(f"answered at risk {risk:g}", "share") for risk in REPORTED_RISK_RATIOS),
+        *(
+            SheetColumn(f"answered at risk {risk:g}", "share")
+            for risk in confidence.REPORTED_RISK_RATIOS
+        ),
         *build_columns("number", "Brier", "ECE"),
         SheetColumn("wrong caught", "share"),
         SheetColumn("of wrong", "count"),
@@ -230,7 +225,6 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
 
 
 def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
-    """Build the table of the agreement between the judge and the F1."""
     rows: list[Row] = []
     for group in groups:
         report = group.report
@@ -240,7 +234,7 @@ def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
         verdicts = [
             (
                 record.get_score(JUDGE_METRIC).f1 == 1,
-                record.get_score(metric).f1 >= RIGHT_SCORE_THRESHOLDS[0],
+                record.get_score(metric).f1 >= confidence.RIGHT_SCORE_THRESHOLDS[0],
             )
             for record in report.answerable
         ]
@@ -341,11 +335,7 @@ COVERAGE_SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 def build_slice_sheet(
     runs: Sequence[EvaluationRun], slicing: str, *, metric: str = DEFAULT_METRIC
 ) -> Sheet:
-    """Build the table of figures by slice; `slicing` is a key of `SHEET_BUILDERS`.
-
-    Raises:
-        SetupError: A record lacks the metric.
-    """
+    """Build the table by a key of `SHEET_BUILDERS`; raise `SetupError` without the metric."""
     return SHEET_BUILDERS[slicing](runs, metric)
 
 
@@ -431,7 +421,7 @@ def _build_calibration_sheet(runs: Sequence[EvaluationRun], metric: str) -> Shee
 
 def _build_coverage_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
     rows = [
-        (*build_label(group), share, compute_mean_at_coverage(group.report.pairs, share))
+        (*build_label(group), share, confidence.compute_mean_at_coverage(group.report.pairs, share))
         for group in group_runs(runs, metric=metric)
         for share in COVERAGE_SHARES
     ]
@@ -442,8 +432,8 @@ def _build_coverage_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
 def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
     rows: list[Row] = []
     for group in group_runs(runs, metric=metric):
-        for min_score in RIGHT_SCORE_THRESHOLDS:
-            for policy in evaluate_policies(
+        for min_score in confidence.RIGHT_SCORE_THRESHOLDS:
+            for policy in confidence.evaluate_policies(
                 group.report.records, metric, min_right_score=min_score
             ):
                 interval_cells = (
@@ -464,7 +454,6 @@ def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
 
 
 def _build_named_ends(share: str) -> Iterator[SheetColumn]:
-    """Yield the columns of an interval, named after its share."""
     yield from (replace(end, head=f"{share} {end.head}") for end in INTERVAL_COLUMNS)
 
 
@@ -528,7 +517,6 @@ def indent_query(query: str) -> str:
 
 
 def _format_findings(detail: QuestionDetail) -> list[str]:
-    """Return the links of words as lines."""
     lines: list[str] = []
     for step in (step for step in detail.steps if step["step"] == "findings"):
         lines += [

@@ -23,14 +23,11 @@ CellKind = Literal["text", "count", "share", "number", "p"]
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """The head of a column, and the kind of its cells; all kinds but text are right-aligned.
-
-    A `context` column with one value in all rows may move to the title.
-    """
+    """The head of a column, and the kind of its cells; all kinds but text are right-aligned."""
 
     head: str
     kind: CellKind = "text"
-    context: bool = False
+    context: bool = False  # with one value in all rows it may move to the title
 
     @property
     def is_text(self) -> bool:
@@ -286,7 +283,6 @@ def wrap_text(text: str, width: int) -> str:
 
 
 def _measure_columns(sheet: Sheet) -> list[tuple[int, int]]:
-    """Return the minimum and the natural width of each column."""
     rows = sheet.format_rows()
     sizes = []
     for index, column in enumerate(sheet.columns):

@@ -34,63 +34,37 @@ class Record:
     """The outcome of one question with one method.
 
     Attributes:
-        id: Id of the question.
-        status: `answer`, `clarification`, `refusal` or `error`.
-        confidence: Confidence of the best attempt, 0 to 1.
         scores: Scores by metric. For an unanswerable question all are 1 if it was refused or asked
             back. A failure scores 0, unless gold failed and a gold answer is stored.
-        seconds: Seconds over all attempts.
-        sparql: Query of the best attempt.
-        gold_sparql: The gold query.
-        benchmark: Name of the benchmark.
-        graph: Name of the graph.
-        method: Label of the method.
-        repeat: Number of the repetition, from 0.
-        language: Language code of the question.
-        tags: Labels of the benchmark.
-        form: Form of the gold query (`SELECT`, `ASK`, …).
-        patterns: Number of triple patterns in the gold query.
-        unanswerable: Whether the graph holds no answer.
-        executed: Whether the answer's query ran.
-        rows: Rows of the answer's query; None if unknown.
-        drafts: F1 (best column) of the method's candidates, best candidate first, if requested.
-        attempts: Number of attempts.
-        gold_links: Whether the method was given the entities and relations of the gold query, so
-            that its scores compare with no other's.
-        usage: Cost over all attempts.
-        failure: Class of the failure, or None.
-        error: Error of the method or of the answer's query.
-        gold_error: Error of the gold query.
-        fingerprint: Hash of question, gold and settings.
     """
 
     id: str
     question: str
-    status: str
-    confidence: float
+    status: str  # `answer`, `clarification`, `refusal` or `error`
+    confidence: float  # confidence of the best attempt, 0 to 1
     scores: Mapping[str, Score]
-    seconds: float
-    sparql: str | None
+    seconds: float  # seconds over all attempts
+    sparql: str | None  # query of the best attempt
     gold_sparql: str | None
     benchmark: str = ""
     graph: str = ""
     method: str = ""
-    repeat: int = 0
+    repeat: int = 0  # number of the repetition, from 0
     language: str | None = None
     tags: tuple[str, ...] = ()
-    form: str | None = None
-    patterns: int | None = None
-    unanswerable: bool = False
-    executed: bool = False
-    rows: int | None = None
-    drafts: tuple[float, ...] = ()
-    attempts: int = 1
-    gold_links: bool = False
-    usage: Usage = field(default_factory=Usage)
-    failure: str | None = None
-    error: str | None = None
-    gold_error: str | None = None
-    fingerprint: str = ""
+    form: str | None = None  # form of the gold query (`SELECT`, `ASK`, …)
+    patterns: int | None = None  # number of triple patterns in the gold query
+    unanswerable: bool = False  # whether the graph holds no answer
+    executed: bool = False  # whether the answer's query ran
+    rows: int | None = None  # rows of the answer's query; None if unknown
+    drafts: tuple[float, ...] = ()  # F1 (best column) of candidates, best first, if requested
+    attempts: int = 1  # number of attempts
+    gold_links: bool = False  # whether gold's terms were given; compare with no other run
+    usage: Usage = field(default_factory=Usage)  # cost over all attempts
+    failure: str | None = None  # class of the failure, or None
+    error: str | None = None  # error of the method or of the answer's query
+    gold_error: str | None = None  # error of the gold query
+    fingerprint: str = ""  # hash of question, gold and settings
 
     @property
     def key(self) -> str:
@@ -123,11 +97,7 @@ class Record:
 
     @classmethod
     def from_json(cls, line: Mapping[str, object]) -> "Record":
-        """Build a record from the JSON object of a line; ignores unknown fields.
-
-        Raises:
-            TypeError: The object is not a record.
-        """
+        """Build a record from a JSON object without unknown fields; raise `TypeError` if wrong."""
         values = {field.name: line[field.name] for field in fields(cls) if field.name in line}
         scores, tags, drafts = values.get("scores"), values.get("tags", ()), values.get("drafts")
         usage = values.get("usage") or {}
@@ -165,21 +135,16 @@ class QuestionDetail:
     """The trace and results of one question, to find out why it failed.
 
     Attributes:
-        key: Key of the record.
-        steps: Steps of the method as JSON objects; `step` names their kind.
         predicted: Head of the predicted result: `columns`, `rows` (at most 20, plain values) and
             `n`, the number of all rows; None without a result.
-        gold: Head of the gold result, likewise.
-        missing: At most 20 rows that only gold has.
-        extra: At most 20 rows that only the answer has.
     """
 
     key: str
-    steps: tuple[Json, ...] = ()
+    steps: tuple[Json, ...] = ()  # steps of the method as JSON objects; `step` names their kind
     predicted: Json | None = None
-    gold: Json | None = None
-    missing: tuple[tuple[object, ...], ...] = ()
-    extra: tuple[tuple[object, ...], ...] = ()
+    gold: Json | None = None  # head of the gold result, likewise
+    missing: tuple[tuple[object, ...], ...] = ()  # at most 20 rows that only gold has
+    extra: tuple[tuple[object, ...], ...] = ()  # at most 20 rows that only the answer has
 
     def to_json(self) -> Json:
         """Return the detail as a JSON object."""
@@ -194,11 +159,7 @@ class QuestionDetail:
 
     @classmethod
     def from_json(cls, line: Mapping[str, object]) -> "QuestionDetail":
-        """Build a detail from the JSON object of a line.
-
-        Raises:
-            TypeError: The object is not a detail.
-        """
+        """Build a detail from the JSON object of a line; raise `TypeError` if it is none."""
         values = {name: line.get(name) for name in ("key", "predicted", "gold")}
         missing, extra = (tuple(map(tuple, _get_list(line, name))) for name in ("missing", "extra"))
         return cls(**values, steps=tuple(_get_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
@@ -224,55 +185,32 @@ def _get_list(line: Mapping[str, object], name: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """Options of asking and scoring; part of a record's fingerprint.
+    """Options of asking and scoring; part of a record's fingerprint."""
 
-    Attributes:
-        timeout: Limit in seconds per attempt.
-        gold_timeout: Limit in seconds per gold query.
-        retries: Repeated attempts after the method or endpoint failed.
-        abstain: Score given answers only; otherwise the best attempt counts.
-        stored_gold: Use stored gold answers and run no gold queries.
-        drafts: Number of candidates of the method to score too.
-        language: Language code of questions without one.
-    """
-
-    timeout: float | None = None
-    gold_timeout: float = 60.0
-    retries: int = 0
-    abstain: bool = False
-    stored_gold: bool = False
-    drafts: int = 0
-    language: str | None = None
+    timeout: float | None = None  # limit in seconds per attempt
+    gold_timeout: float = 60.0  # limit in seconds per gold query
+    retries: int = 0  # repeated attempts after the method or endpoint failed
+    abstain: bool = False  # score given answers only; otherwise the best attempt counts
+    stored_gold: bool = False  # use stored gold answers and run no gold queries
+    drafts: int = 0  # number of candidates of the method to score too
+    language: str | None = None  # language code of questions without one
 
 
 @dataclass(frozen=True)
 class Task:
-    """One question for one method.
-
-    Attributes:
-        benchmark: Name of the benchmark.
-        graph: Name or path by which a workspace finds the graph.
-        method: Label of the method in this run.
-        repeat: Number of the repetition, from 0.
-        examples: File of questions with queries that the method may learn from.
-        gold_links: Whether the method is given the entities and relations of the gold query.
-        prefixes: Prefixes that queries may use without declaring them.
-        options: How to ask and score.
-        snapshot: State of the graph when the run was planned.
-        fingerprint: Hash of question, gold, method, graph and options.
-    """
+    """One question for one method."""
 
     question: GoldQuestion
     benchmark: str
-    graph: str | Path
+    graph: str | Path  # name or path by which a workspace finds the graph
     method: str
-    repeat: int = 0
-    examples: Path | None = None
-    gold_links: bool = False
-    prefixes: tuple[tuple[str, str], ...] = ()
+    repeat: int = 0  # number of the repetition, from 0
+    examples: Path | None = None  # file of questions with queries that the method may learn from
+    gold_links: bool = False  # whether the method is given the terms of the gold query
+    prefixes: tuple[tuple[str, str], ...] = ()  # that queries may leave undeclared
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
-    snapshot: str = ""
-    fingerprint: str = ""
+    snapshot: str = ""  # state of the graph when the run was planned
+    fingerprint: str = ""  # hash of question, gold, method, graph and options
 
     @property
     def key(self) -> str:
@@ -300,18 +238,16 @@ class EvaluationRun:
     """A run read from its folder.
 
     Attributes:
-        records: Records in the order of the questions.
         settings: Content of `run.json`: `askgraph` (version), `created`, `planned` (number of
             records of the complete run), `benchmarks` (each with `name`, `format`, `path`,
             `sha256`, `questions`, `unreadable`), `methods` (`name`, `settings`), `graphs`
             (`name`, `snapshot`) and `options`.
-        folder: Folder of the run; None for a run in memory.
     """
 
     name: str
-    records: tuple[Record, ...]
+    records: tuple[Record, ...]  # records in the order of the questions
     settings: Mapping[str, object] = field(default_factory=dict)
-    folder: Path | None = None
+    folder: Path | None = None  # folder of the run; None for a run in memory
 
     @property
     def planned_count(self) -> int:
@@ -337,11 +273,7 @@ class EvaluationRun:
 
 
 def read_run(folder: Path) -> EvaluationRun:
-    """Read a run, complete or not, from its folder.
-
-    Raises:
-        SetupError: The folder holds no run.
-    """
+    """Read a run, complete or not, from its folder; raise `SetupError` if it holds none."""
     settings = read_settings(folder)
     records: dict[str, Record] = {}
     for line in (
@@ -358,11 +290,7 @@ def read_run(folder: Path) -> EvaluationRun:
 
 
 def read_settings(folder: Path) -> Mapping[str, object]:
-    """Read the settings of a run from its folder.
-
-    Raises:
-        SetupError: The folder holds no run.
-    """
+    """Read the settings of a run from its folder; raise `SetupError` if it holds no run."""
     try:
         text = (folder / SETTINGS_FILE).read_text(encoding="utf-8")
     except OSError as error:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from askgraph import trace
 from askgraph.answers.codec import Json, get_status, to_json_object
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
@@ -33,26 +34,8 @@ from askgraph.evaluation.runs.scores import (
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, answer_with_deadline, expand_virtual_predicates
 from askgraph.methods.tools.replay import record_graph_responses
-from askgraph.trace import (
-    Answer,
-    Draft,
-    Findings,
-    Heard,
-    ModelTurn,
-    Outcome,
-    Prompt,
-    Question,
-    Refusal,
-    Step,
-    Thought,
-    ToolUse,
-    Trace,
-    Usage,
-    compute_usage,
-    get_attempt,
-)
 
-Asker = Callable[[Question, list[Step]], Awaitable[None]]
+Asker = Callable[[trace.Question, list[trace.Step]], Awaitable[None]]
 """Answers a question and appends each step to the list; may raise."""
 
 DRAFT_TIMEOUT_SECONDS = 10.0
@@ -69,9 +52,7 @@ async def asked(
     """Ask the question of a task and score the answer; gold runs on the same endpoint.
 
     Args:
-        ask: Answers the question.
         endpoint: Where gold queries and answers run.
-        graph: Name of the graph, for the record.
         prefixes: Prefixes that queries may use without declaring them.
 
     Raises:
@@ -108,23 +89,21 @@ def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
 
 
 async def trace_of(
-    question: Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
-) -> Trace:
-    """Answer one question and return all steps, with what a replay needs.
-
-    Args:
-        method: The method that answers.
-        name: Name of the method.
-        graphs: The graphs to ask.
-    """
+    question: trace.Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
+) -> trace.Trace:
+    """Answer one question and return all steps, with what a replay needs."""
     stream = record_graph_responses(answer_with_deadline(method, question, graphs), graphs)
     async with aclosing(stream):
         steps = [expand_virtual_predicates(step, graphs) async for step in stream]
-    return Trace(question, name, tuple(steps))
+    return trace.Trace(question, name, tuple(steps))
 
 
 async def collect_steps(
-    question: Question, steps: list[Step], *, method: Method, graphs: Sequence[KnowledgeGraph]
+    question: trace.Question,
+    steps: list[trace.Step],
+    *,
+    method: Method,
+    graphs: Sequence[KnowledgeGraph],
 ) -> None:
     """Answer one question and append each step to the list, which survives an error."""
     async with aclosing(answer_with_deadline(method, question, graphs)) as stream:
@@ -136,20 +115,20 @@ async def collect_steps(
 class _AttemptResult:
     """The steps or error of the last attempt; costs are those of all attempts."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[trace.Step, ...]
     number: int
     seconds: float
-    usage: Usage
+    usage: trace.Usage
     error: str | None = None
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> trace.Outcome | None:
         last = self.steps[-1] if self.steps and self.error is None else None
-        return last if isinstance(last, Outcome) else None
+        return last if isinstance(last, trace.Outcome) else None
 
     @property
-    def best(self) -> Answer | None:
-        return get_attempt(self.outcome) if self.outcome else None
+    def best(self) -> trace.Answer | None:
+        return trace.get_attempt(self.outcome) if self.outcome else None
 
     @property
     def status(self) -> str:
@@ -160,11 +139,11 @@ async def _ask_with_retries(task: Task, ask: Asker, prefixes: Mapping[str, str])
     gold = task.question
     language = gold.language or task.options.language
     links = get_gold_links(gold, prefixes=prefixes) if task.gold_links else None
-    question = Question(gold.text, language, given=links)
-    seconds, usage = 0.0, Usage()
+    question = trace.Question(gold.text, language, given=links)
+    seconds, usage = 0.0, trace.Usage()
     for number in range(1, task.options.retries + 2):
         steps, error, duration, should_retry = await _ask_once(task, question, ask)
-        seconds, usage = seconds + duration, usage + compute_usage(steps)
+        seconds, usage = seconds + duration, usage + trace.compute_usage(steps)
         if not should_retry or number > task.options.retries:
             break
     return _AttemptResult(steps, number, seconds, usage, error)
@@ -185,11 +164,11 @@ def get_gold_links(
 
 
 async def _ask_once(
-    task: Task, question: Question, ask: Asker
-) -> tuple[tuple[Step, ...], str | None, float, bool]:
+    task: Task, question: trace.Question, ask: Asker
+) -> tuple[tuple[trace.Step, ...], str | None, float, bool]:
     """Return the steps, the error, the duration in seconds, and whether to try again."""
     timeout = task.options.timeout
-    steps: list[Step] = []
+    steps: list[trace.Step] = []
     error: str | None = None
     should_retry = True
     start = time.perf_counter()
@@ -230,7 +209,7 @@ async def _score_attempt(
     if scored_answer.gold is None:
         return scored_answer
     # The F1 of each of the best candidates; a failed one scores 0.
-    drafts = [step for step in attempt.steps if isinstance(step, Draft)]
+    drafts = [step for step in attempt.steps if isinstance(step, trace.Draft)]
     scores = []
     for draft in sorted(drafts, key=lambda draft: -draft.score)[: task.options.drafts]:
         try:
@@ -246,7 +225,7 @@ MAX_ROWS = 20
 MAX_TEXT_CHARACTERS = 8_000  # characters to store of a prompt, a reply or a tool's output
 
 
-def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:
+def to_step_object(step: trace.Step, *, max_rows: int = MAX_ROWS) -> Json:
     """Return a step as a JSON object whose `step` names its kind; long texts are truncated.
 
     `thought`, `findings` and `draft` have the fields of their classes; `answer`, `clarification`
@@ -257,22 +236,22 @@ def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:
     complete traces.
     """
     match step:
-        case ToolUse():
+        case trace.ToolUse():
             return {"step": "tool_use", **_to_tool_use_object(step)}
-        case Prompt():
+        case trace.Prompt():
             return {"step": "prompt", **_to_prompt_object(step)}
-        case ModelTurn():
+        case trace.ModelTurn():
             return {"step": "model_turn", **_to_model_turn_object(step)}
-        case Thought() | Findings() | Draft():
+        case trace.Thought() | trace.Findings() | trace.Draft():
             return {"step": type(step).__name__.lower(), **asdict(step)}
-        case Heard():
+        case trace.Heard():
             return {"step": "heard", "said": list(step.said)}
         case outcome:
             answer = to_json_object(outcome, limit=max_rows)
             return {"step": answer["status"], **answer}
 
 
-def check_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
+def check_steps(steps: Sequence[object]) -> tuple[tuple[trace.Step, ...], str | None]:
     """Return the steps that JSON can represent, and how the steps break a method's contract.
 
     The second value is None for steps that JSON can represent, of which the last one, and no other,
@@ -282,32 +261,32 @@ def check_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
     valid_steps = tuple(
         step
         for step, defect in zip(steps, defects, strict=True)
-        if defect is None and isinstance(step, Step)
+        if defect is None and isinstance(step, trace.Step)
     )
-    outcome_count = sum(isinstance(step, Outcome) for step in steps)
+    outcome_count = sum(isinstance(step, trace.Outcome) for step in steps)
     if any(defects):
         return valid_steps, next(filter(None, defects))
     if not outcome_count:
         return valid_steps, "it ended without an answer, a refusal or a question back"
-    if outcome_count > 1 or not isinstance(steps[-1], Outcome):
+    if outcome_count > 1 or not isinstance(steps[-1], trace.Outcome):
         return valid_steps, "it went on after its answer"
     return valid_steps, None
 
 
 def _find_defect(step: object) -> str | None:
-    if not isinstance(step, Step):
+    if not isinstance(step, trace.Step):
         return f"it yielded a {type(step).__name__}, which is not a step"
     try:
         json.dumps(to_step_object(step), allow_nan=False)
     except (AttributeError, TypeError, ValueError) as error:
         return f"its {type(step).__name__} cannot be written as JSON: {error}"
-    answer = get_attempt(step) if isinstance(step, Outcome) else None
+    answer = trace.get_attempt(step) if isinstance(step, trace.Outcome) else None
     if answer is not None and not 0 <= answer.confidence <= 1:
         return f"its confidence is {answer.confidence}, not between 0 and 1"
     return None
 
 
-def _to_tool_use_object(use: ToolUse) -> Json:
+def _to_tool_use_object(use: trace.ToolUse) -> Json:
     observation = use.observation
     return {
         "tool": use.tool,
@@ -320,7 +299,7 @@ def _to_tool_use_object(use: ToolUse) -> Json:
     }
 
 
-def _to_prompt_object(prompt: Prompt) -> Json:
+def _to_prompt_object(prompt: trace.Prompt) -> Json:
     messages = [
         {"role": type(message).__name__.lower(), "text": _truncate(message.text)}
         for message in prompt.messages
@@ -329,7 +308,7 @@ def _to_prompt_object(prompt: Prompt) -> Json:
     return {"purpose": prompt.purpose, "messages": messages, "tools": tools}
 
 
-def _to_model_turn_object(turn: ModelTurn) -> Json:
+def _to_model_turn_object(turn: trace.ModelTurn) -> Json:
     choice = turn.choice
     calls = [{"tool": call.name, "arguments": _truncate(call.arguments)} for call in choice.calls]
     return {
@@ -350,7 +329,7 @@ def _truncate(value: object) -> object:
 
 async def answer_all(
     questions: Sequence[GoldQuestion],
-    answerer: Callable[[Question], Awaitable[Outcome]],
+    answerer: Callable[[trace.Question], Awaitable[trace.Outcome]],
     output_path: Path,
     *,
     concurrency: int = 1,
@@ -417,14 +396,14 @@ def _check_answer_file(lines: LineFile, ids: set[str]) -> None:
 
 async def _answer_question(
     question: GoldQuestion,
-    answerer: Callable[[Question], Awaitable[Outcome]],
+    answerer: Callable[[trace.Question], Awaitable[trace.Outcome]],
     timeout: float | None,
     limit: int | None,
 ) -> Json:
     start = time.perf_counter()
     try:
         async with asyncio.timeout(timeout):
-            outcome = await answerer(Question(question.text, question.language))
+            outcome = await answerer(trace.Question(question.text, question.language))
         return to_json_object(outcome, limit=limit)
     except SetupError:
         raise
@@ -434,19 +413,19 @@ async def _answer_question(
         reason = f"{type(error).__name__}: {error}"
     except Exception as error:  # noqa: BLE001 - a method's bug costs its question, not the run
         reason = f"the method failed: {error!r}"
-    refusal = Refusal(reason, usage=Usage(seconds=time.perf_counter() - start))
+    refusal = trace.Refusal(reason, usage=trace.Usage(seconds=time.perf_counter() - start))
     return {**to_json_object(refusal), "error": reason}
 
 
 def build_answerer(
     method: Method, name: str, graphs: Sequence[KnowledgeGraph], *, language: str | None = None
-) -> Callable[[Question], Awaitable[Outcome]]:
+) -> Callable[[trace.Question], Awaitable[trace.Outcome]]:
     """Build a function from a question to the outcome of this method over these graphs.
 
     `language` applies to questions without a language.
     """
 
-    async def answer(question: Question) -> Outcome:
+    async def answer(question: trace.Question) -> trace.Outcome:
         localized_question = replace(question, language=question.language or language)
         return (await trace_of(localized_question, method=method, name=name, graphs=graphs)).outcome
 

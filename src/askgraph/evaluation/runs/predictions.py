@@ -24,18 +24,7 @@ from pathlib import Path
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.benchmarks.formats import (
-    Record,
-    UnusableItemError,
-    get_objects,
-    get_query,
-    get_text,
-    iterate_json_lines,
-    number_records,
-    parse_json_result,
-    parse_stored_answers,
-    read_text,
-)
+from askgraph.evaluation.benchmarks import formats
 from askgraph.evaluation.questions import run_query
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import build_result, score_answer, score_links
@@ -69,11 +58,7 @@ class Prediction:
 
 
 def read_predictions(path: Path) -> tuple[Prediction, ...]:
-    """Read a file of predictions, in file order, in any of the formats.
-
-    Raises:
-        SetupError: With the line or item, for an invalid or repeated prediction.
-    """
+    """Read predictions of any format in file order; raise `SetupError` with the line if invalid."""
     if not path.exists():
         raise SetupError(
             f"there is no file {str(path)!r}: name a file in the format that 'askgraph batch' "
@@ -85,9 +70,9 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
     for location, record in records:
         try:
             if isinstance(record, str):
-                raise UnusableItemError(record)
+                raise formats.UnusableItemError(record)
             prediction = read_record(record)
-        except UnusableItemError as error:
+        except formats.UnusableItemError as error:
             raise SetupError(f"{location}: {error}") from error
         if prediction.key in locations:
             raise SetupError(
@@ -103,43 +88,46 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
 
 def _iterate_records(
     path: Path,
-) -> tuple[Iterable[tuple[str, Record | str]], Callable[[Record], Prediction]]:
-    """Return each record with its location, and the function that reads it."""
+) -> tuple[Iterable[tuple[str, formats.Record | str]], Callable[[formats.Record], Prediction]]:
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(formats.read_text(path))
     except ValueError:
         content = None
     match content:
         case {"questions": list(items)}:
-            return number_records(path, items), _read_qald
+            return formats.number_records(path, items), _read_qald
         case dict() if "id" not in content:
             pairs = ({"id": name, "values": values} for name, values in content.items())
             return ((f"{path}, {pair['id']!r}", pair) for pair in pairs), _read_values
         case list(items):
-            return number_records(path, items), _read_line
+            return formats.number_records(path, items), _read_line
         case _:
-            return iterate_json_lines(path), _read_line
+            return formats.iterate_json_lines(path), _read_line
 
 
-def _read_line(record: Record) -> Prediction:
+def _read_line(record: formats.Record) -> Prediction:
     if not any(key in record for key in ("sparql", "query", "answers", "columns", "error")):
-        raise UnusableItemError("it has none of 'sparql', 'query' and 'answers'")
-    sparql = get_query(record, "sparql") or get_query(record, "query")
+        raise formats.UnusableItemError("it has none of 'sparql', 'query' and 'answers'")
+    sparql = formats.get_query(record, "sparql") or formats.get_query(record, "query")
     answers = (
         _parse_batch_table(record)
         if "columns" in record
-        else parse_stored_answers(record.get("answers"))
+        else formats.parse_stored_answers(record.get("answers"))
     )
-    error = get_text(record, "error")
+    error = formats.get_text(record, "error")
     status = record.get("status", "answer" if sparql or answers else "refusal")
     if status not in STATUSES:
-        raise UnusableItemError(f"'status' must be one of {', '.join(STATUSES)}, not {status!r}")
+        raise formats.UnusableItemError(
+            f"'status' must be one of {', '.join(STATUSES)}, not {status!r}"
+        )
     confidence = _get_number(record, "confidence")
     if confidence is not None and confidence > 1:
-        raise UnusableItemError(f"'confidence' must be between 0 and 1, not {confidence}")
+        raise formats.UnusableItemError(f"'confidence' must be between 0 and 1, not {confidence}")
     usage = record.get("usage") or {}
     if not isinstance(usage, dict) or not usage.keys() <= set(USAGE_FIELDS):
-        raise UnusableItemError(f"'usage' must be an object with some of {', '.join(USAGE_FIELDS)}")
+        raise formats.UnusableItemError(
+            f"'usage' must be an object with some of {', '.join(USAGE_FIELDS)}"
+        )
     counts = {key: _get_number(usage, key) or 0 for key in USAGE_FIELDS}
     return Prediction(
         _get_id(record),
@@ -148,20 +136,20 @@ def _read_line(record: Record) -> Prediction:
         "error" if error else str(status),
         confidence,
         Usage(seconds=_get_number(record, "seconds") or 0.0, **counts),  # type: ignore[arg-type]
-        get_text(record, "method"),
+        formats.get_text(record, "method"),
         int(_get_number(record, "repeat") or 0),
         error,
     )
 
 
-def _read_qald(record: Record) -> Prediction:
-    sparql, answers = get_query(record, "query"), get_objects(record, "answers")
-    table = parse_json_result(answers[0]) if answers else None
+def _read_qald(record: formats.Record) -> Prediction:
+    sparql, answers = formats.get_query(record, "query"), formats.get_objects(record, "answers")
+    table = formats.parse_json_result(answers[0]) if answers else None
     status = "answer" if sparql or table else "refusal"
     return Prediction(_get_id(record), sparql, table, status)
 
 
-def _read_values(record: Record) -> Prediction:
+def _read_values(record: formats.Record) -> Prediction:
     identity = str(record["id"])
     match record["values"]:
         case None:
@@ -173,26 +161,26 @@ def _read_values(record: Record) -> Prediction:
                 identity, answers=ResultTable.from_json(["value"], [[value] for value in values])
             )
         case _:
-            raise UnusableItemError("expected an object whose keys are the values")
+            raise formats.UnusableItemError("expected an object whose keys are the values")
 
 
-def _get_id(record: Record) -> str:
+def _get_id(record: formats.Record) -> str:
     value = record.get("id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise UnusableItemError("no 'id'")
+        raise formats.UnusableItemError("no 'id'")
     return str(value)
 
 
-def _get_number(record: Record, key: str) -> float | None:
+def _get_number(record: formats.Record, key: str) -> float | None:
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise UnusableItemError(f"{key!r} must be a number")
+        raise formats.UnusableItemError(f"{key!r} must be a number")
     if value is not None and not 0 <= value < math.inf:
-        raise UnusableItemError(f"{key!r} must be 0 or more, not {value}")
+        raise formats.UnusableItemError(f"{key!r} must be 0 or more, not {value}")
     return value
 
 
-def _parse_batch_table(record: Record) -> ResultTable | None:
+def _parse_batch_table(record: formats.Record) -> ResultTable | None:
     """Return the rows of a line of `askgraph batch`; None if they are incomplete."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
@@ -209,7 +197,7 @@ def _parse_batch_table(record: Record) -> ResultTable | None:
             ]
             return replace(table, answer_columns=tuple(selected))
         case _:
-            raise UnusableItemError("'columns' and 'rows' must be lists")
+            raise formats.UnusableItemError("'columns' and 'rows' must be lists")
 
 
 NO_PREDICTION_MESSAGE = "no prediction"

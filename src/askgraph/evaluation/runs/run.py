@@ -10,47 +10,25 @@ from pathlib import Path
 
 from askgraph.atomic_files import to_setup_error
 from askgraph.errors import SetupError
+from askgraph.evaluation import runs
 from askgraph.evaluation.executors import run_concurrently
 from askgraph.evaluation.files import LineFile, replace_file
-from askgraph.evaluation.runs import (
-    EXAMPLES_FOLDER,
-    RECORDS_FILE,
-    SETTINGS_FILE,
-    TRACES_FILE,
-    Done,
-    EvaluationRun,
-    Record,
-    Task,
-    Worker,
-    read_settings,
-)
 from askgraph.llm.budget import ModelBudget as Models
 
 
 @dataclass(frozen=True)
 class RunBudget:
-    """Limits of a run; it stops asking when one is reached.
+    """Limits of a run; it stops asking when one is reached."""
 
-    Attributes:
-        calls: Model calls.
-        tokens: Input and output tokens.
-        requests: SPARQL requests.
-        seconds: Seconds of answering, summed over questions.
-    """
-
-    calls: float = math.inf
-    tokens: float = math.inf
+    calls: float = math.inf  # model calls
+    tokens: float = math.inf  # input and output tokens
     money: float = math.inf
-    requests: float = math.inf
-    seconds: float = math.inf
+    requests: float = math.inf  # SPARQL requests
+    seconds: float = math.inf  # seconds of answering, summed over questions
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> "RunBudget":
-        """Parse limits such as `["money=2.5", "tokens=100000"]`.
-
-        Raises:
-            SetupError: A text is not a limit.
-        """
+        """Parse limits such as `["money=2.5", "tokens=100000"]`; raise `SetupError` for others."""
         names = {field.name for field in fields(cls)}
         bounds: dict[str, float] = {}
         for text in texts:
@@ -68,11 +46,7 @@ class RunBudget:
         return cls(**bounds)
 
     def to_model_budget(self) -> Models:
-        """Return the part of the budget for language models: calls, tokens and money.
-
-        Raises:
-            SetupError: Requests or seconds are limited too.
-        """
+        """Return calls, tokens and money; raise `SetupError` if requests or seconds are limited."""
         if math.inf > min(self.requests, self.seconds):
             raise SetupError("the budget of a language model must be in calls, tokens or money")
         calls, tokens = (
@@ -84,13 +58,13 @@ class RunBudget:
 class BudgetTracker:
     """The cost of the records of a run so far, against its budget."""
 
-    def __init__(self, budget: RunBudget, records: Iterable[Record] = ()) -> None:
+    def __init__(self, budget: RunBudget, records: Iterable[runs.Record] = ()) -> None:
         self._limits = asdict(budget)
         self._totals = dict.fromkeys(self._limits, 0.0)
         for record in records:
             self.add(record)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: runs.Record) -> None:
         """Add the cost of a record."""
         usage = record.usage
         self._totals["calls"] += usage.llm_calls
@@ -139,20 +113,20 @@ class FolderLock:
         self._file.close()
 
 
-Progress = Callable[[Record, int, int], None]
+Progress = Callable[[runs.Record, int, int], None]
 """Called after each question with its record, the number of finished and of all questions."""
 
 
 async def evaluate(
-    tasks: Sequence[Task],
-    work: Worker,
+    tasks: Sequence[runs.Task],
+    work: runs.Worker,
     *,
     folder: Path | None = None,
     settings: Mapping[str, object] | None = None,
     concurrency: int = 1,
     budget: RunBudget | None = None,
     progress: Progress | None = None,
-) -> EvaluationRun:
+) -> runs.EvaluationRun:
     """Do all tasks; return the run with its records in the order of the tasks.
 
     With `folder`, each result is on disk at once, and a later call with the same tasks resumes,
@@ -171,7 +145,7 @@ async def evaluate(
     run_settings = {**(settings or {}), "planned": len(tasks)}
     store = _RunFolder.open(folder) if folder else None
     try:
-        finished: dict[str, Record] = {}
+        finished: dict[str, runs.Record] = {}
         if store:
             finished = _match_records(store.iterate_records(), by_key)
             store.write_settings(run_settings, by_key)
@@ -195,11 +169,13 @@ async def evaluate(
         if store:
             store.close()
     name = folder.name if folder else "run"
-    return EvaluationRun(name, tuple(records.values()), run_settings, folder)
+    return runs.EvaluationRun(name, tuple(records.values()), run_settings, folder)
 
 
-def _match_records(records: Iterable[Record], tasks: Mapping[str, Task]) -> dict[str, Record]:
-    finished: dict[str, Record] = {}
+def _match_records(
+    records: Iterable[runs.Record], tasks: Mapping[str, runs.Task]
+) -> dict[str, runs.Record]:
+    finished: dict[str, runs.Record] = {}
     for record in records:
         task = tasks.get(record.key)
         if task is None:
@@ -233,27 +209,27 @@ class _RunFolder:
             raise to_setup_error(f"cannot create the folder {folder}", error) from error
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
         if (
-            names - {SETTINGS_FILE, RECORDS_FILE, TRACES_FILE, EXAMPLES_FOLDER}
-            and SETTINGS_FILE not in names
+            names - {runs.SETTINGS_FILE, runs.RECORDS_FILE, runs.TRACES_FILE, runs.EXAMPLES_FOLDER}
+            and runs.SETTINGS_FILE not in names
         ):
             raise SetupError(f"{folder} is not empty and is not a run; name another folder")
         with contextlib.ExitStack() as cleanup:
             lock = FolderLock(folder / ".lock")
             cleanup.callback(lock.release)
-            for name in (SETTINGS_FILE, RECORDS_FILE, TRACES_FILE):
+            for name in (runs.SETTINGS_FILE, runs.RECORDS_FILE, runs.TRACES_FILE):
                 for stale_file in folder.glob(f".{name}.*"):
                     stale_file.unlink()
-            lines = LineFile(folder / RECORDS_FILE, id_key="key")
+            lines = LineFile(folder / runs.RECORDS_FILE, id_key="key")
             cleanup.callback(lines.close)
-            traces = LineFile(folder / TRACES_FILE, id_key="key", keep_lines=False)
+            traces = LineFile(folder / runs.TRACES_FILE, id_key="key", keep_lines=False)
             cleanup.pop_all()
         return cls(folder, lock, lines, traces)
 
     def write_settings(self, settings: Mapping[str, object], keys: Iterable[str]) -> None:
         """Write the settings of this run; keep the creation time of an earlier call."""
         planned_count = len({*keys, *self.lines.lines})
-        path = self.path / SETTINGS_FILE
-        previous_settings = read_settings(self.path) if path.exists() else {}
+        path = self.path / runs.SETTINGS_FILE
+        previous_settings = runs.read_settings(self.path) if path.exists() else {}
         creation_fields = (
             {"created": previous_settings["created"]} if "created" in previous_settings else {}
         )
@@ -263,20 +239,20 @@ class _RunFolder:
         with replace_file(path) as file:
             file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
 
-    def iterate_records(self) -> Iterable[Record]:
+    def iterate_records(self) -> Iterable[runs.Record]:
         for line in self.lines.lines.values():
             try:
-                yield Record.from_json(line)
+                yield runs.Record.from_json(line)
             except TypeError as error:
                 raise SetupError(
                     f"{self.lines.path} contains no records of a run: {error}"
                 ) from error
 
-    def add(self, result: Done) -> None:
+    def add(self, result: runs.Done) -> None:
         self.traces.append(result.detail.to_json())
         self.lines.append(result.record.to_json())
 
-    def finish(self, records: Mapping[str, Record]) -> None:
+    def finish(self, records: Mapping[str, runs.Record]) -> None:
         self.lines.reorder(records)
         self.traces.reorder(records)
 

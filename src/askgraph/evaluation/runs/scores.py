@@ -29,17 +29,14 @@ from askgraph.trace import Usage
 
 @dataclass(frozen=True)
 class ScoredAnswer:
-    """Both results of a question, their scores, and the error if one is missing.
-
-    `drafts` are the F1 of the method's candidates.
-    """
+    """Both results of a question, their scores, and the error if one is missing."""
 
     scores: Mapping[str, Score]
     predicted: ResultTable | None = None
     gold: ResultTable | None = None
     error: str | None = None
     gold_error: str | None = None
-    drafts: tuple[float, ...] = ()
+    drafts: tuple[float, ...] = ()  # F1 of the method's candidates
 
 
 async def score_answer(
@@ -139,11 +136,7 @@ def format_error(error: AskgraphError) -> str:
 
 @cache
 def load_metrics() -> Mapping[str, Metric]:
-    """Return all metrics by name.
-
-    Raises:
-        SetupError: A metric needs a library that is not installed.
-    """
+    """Return all metrics by name; raise `SetupError` if one needs a library that is missing."""
     return {name: plugins.load("metric", name) for name in plugins.list_names("metric")}
 
 
@@ -282,7 +275,6 @@ def _find_differences(
 
 
 def _find_unmatched(rows: Sequence[object], matches: Sequence[object]) -> list[int]:
-    """Return the indices of the rows without a match, each match used once."""
     counts = Counter(matches)
     indices: list[int] = []
     for index, row in enumerate(rows):

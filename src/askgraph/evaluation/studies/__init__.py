@@ -88,11 +88,7 @@ class Paper:
     tables: tuple[PaperTable, ...]
 
     def select_tables(self, names: Sequence[str]) -> tuple[PaperTable, ...]:
-        """Return the tables of some names, by default all.
-
-        Raises:
-            SetupError: A name is unknown.
-        """
+        """Return the tables of some names, by default all; raise `SetupError` if one is unknown."""
         tables_by_name = {table.name: table for table in self.tables}
         for name in names:
             if name not in tables_by_name:
@@ -162,31 +158,25 @@ def _parse_calls(*tables: Mapping[str, Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The figures of a row with one benchmark over one graph, by metric, and their cost.
-
-    `failed` are the errors of questions that scored 0 because the model or a service failed.
-    """
+    """The figures of a row with one benchmark over one graph, by metric, and their cost."""
 
     graph: str
     benchmark: str
     questions: int
     figures: Mapping[str, Interval | None]
     usage: Usage = field(default_factory=Usage)
-    failed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()  # errors of questions that scored 0 since a service failed
 
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row with its measurements, or the reason why there are none.
-
-    `by` is our model, or the kind of an index; `run` the name of the run's folder.
-    """
+    """A row with its measurements, or the reason why there are none."""
 
     row: PaperRow
     measurements: tuple[Measurement, ...] = ()
     reason: str = ""
-    model: str = ""
-    run: str = ""
+    model: str = ""  # our model, or the kind of an index
+    run: str = ""  # the name of the run's folder
 
 
 def measure_records(
@@ -200,9 +190,6 @@ def measure_records(
     Intervals are 95 % bootstrap intervals over questions, whose repetitions are averaged first.
 
     Args:
-        records: The records of the run.
-        measure: The subject of the table.
-        heads: Metrics with their heads.
         shares: For tables about linking, the F1 of each record by its key.
     """
     parts: dict[tuple[str, str], list[Record]] = {}
@@ -414,7 +401,6 @@ def _build_cost_cells(usage: Usage) -> tuple[Cell, ...]:
 def _build_published_cells(
     table: PaperTable, row: PaperRow, metric: str, shown_benchmarks: Sequence[str]
 ) -> list[Cell]:
-    """Return the published figures of a metric: a cell each, or one cell with several metrics."""
     kind, figures = _KINDS_BY_METRIC.get(metric, "share"), row.published.get(metric, {})
     benchmarks = _get_published_benchmarks(table, metric, shown_benchmarks)
     if len(table.heads) > 1 and len(benchmarks) > 1:

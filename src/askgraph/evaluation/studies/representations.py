@@ -60,11 +60,7 @@ class PublishedScore:
 
 
 def read_experiments(path: Path) -> tuple[Experiment, ...]:
-    """Read experiments from a file, numbered in its order.
-
-    Raises:
-        SetupError: The file is invalid.
-    """
+    """Read experiments from a file, numbered in its order; raise `SetupError` if it is invalid."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("experiment", [])
     except (OSError, ValueError) as error:

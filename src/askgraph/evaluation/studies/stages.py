@@ -82,12 +82,10 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
 
 
 def _get_stage(stages: list[list[tuple[str, str]]], index: int) -> list[tuple[str, str]]:
-    """Return the mentions of a stage; empty if a run ended before it."""
     return stages[index] if index < len(stages) else []
 
 
 def _iterate_mentions(step: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the target of each mention of a stage."""
     for mention in cast("list[dict[str, object]]", step["mentions"]):
         yield str(mention["kind"]), str(mention["target"])
 
@@ -169,7 +167,6 @@ def _is_right(case: StageCase, metric: str) -> bool:
 
 
 def _find_policy_threshold(cases: Sequence[StageCase], metric: str, policy: Policy) -> float:
-    """Return the confidence threshold for the right answers that a policy accepts."""
     right_cases = [case for case in cases if _is_right(case, metric)]
     accepted = [(case.record.confidence, True) for case in right_cases if not policy(case)]
     return find_threshold(accepted, lost_count=len(right_cases) - len(accepted))
@@ -456,7 +453,6 @@ def build_transfer_sheet(rows: Sequence[TransferRow], formats: Mapping[str, str]
 
 
 def _get_published_figures(row: TransferRow, formats: Mapping[str, str]) -> dict[str, float]:
-    """Return the published figures of a comparable model, as fractions."""
     if row.questions is not None:
         return {}
     untrained = [name for name in formats if name not in row.trained]

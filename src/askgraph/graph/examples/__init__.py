@@ -39,49 +39,30 @@ class Wording:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The result of a query when its answer was confirmed or generated.
+    """The result of a query when its answer was confirmed or generated."""
 
-    Attributes:
-        when: Time, in ISO 8601.
-        graph: Name of the graph in its workspace.
-        snapshot: Identifies the graph's content at that time.
-        rows: Number of solutions or triples (1 for ASK).
-        digest: Digest of the result (see `askgraph.graph.examples`); None if it was cut off.
-        by: Who confirmed it, or the language model that worded a generated example; None if
-            unknown.
-    """
-
-    when: str
-    graph: str
-    snapshot: str
-    rows: int
-    digest: str | None = None
-    by: str | None = None
+    when: str  # time, in ISO 8601
+    graph: str  # name of the graph in its workspace
+    snapshot: str  # identifies the graph's content at that time
+    rows: int  # number of solutions or triples (1 for ASK)
+    digest: str | None = None  # of the result; None if it was cut off
+    by: str | None = None  # who confirmed it, or the model that worded a generated example
 
 
 @dataclass(frozen=True)
 class QueryExample:
-    """A question and a query that answers it.
-
-    Attributes:
-        language: BCP 47 tag of the question, None if unknown.
-        others: Further wordings of the question.
-        targets: Addresses of the endpoints that the query is for.
-        federates_with: Endpoints that the query calls by SERVICE.
-        origin: How the example came about.
-        confirmation: The confirmed result; None for written examples.
-    """
+    """A question and a query that answers it."""
 
     question: str
     query: str
-    language: str | None = None
-    others: tuple[Wording, ...] = ()
+    language: str | None = None  # BCP 47 tag of the question, None if unknown
+    others: tuple[Wording, ...] = ()  # further wordings of the question
     iri: str | None = None
     keywords: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    federates_with: tuple[str, ...] = ()
-    origin: Origin = "written"
-    confirmation: Confirmation | None = None
+    targets: tuple[str, ...] = ()  # addresses of the endpoints that the query is for
+    federates_with: tuple[str, ...] = ()  # endpoints that the query calls by SERVICE
+    origin: Origin = "written"  # how the example came about
+    confirmation: Confirmation | None = None  # the confirmed result; None for written examples
 
     @property
     def wordings(self) -> tuple[Wording, ...]:
@@ -111,11 +92,7 @@ class ExampleCollection:
 
 
 def read_examples(path: Path) -> tuple[QueryExample, ...]:
-    """Read a `questions.jsonl` file, skipping questions without a query.
-
-    Raises:
-        SetupError: A line is invalid; the message names it.
-    """
+    """Read the queries of a `questions.jsonl` file; raise `SetupError` at an invalid line."""
     from askgraph.graph.archives import read_text
 
     try:
@@ -134,7 +111,6 @@ def read_examples(path: Path) -> tuple[QueryExample, ...]:
 
 
 def _parse_example(record: object) -> QueryExample:
-    """Parse an example from a record; its query may be empty."""
     if not isinstance(record, dict):
         raise ValueError("it is not a JSON object")
     values = [record.get(key) for key in ("question", "sparql", "lang")]

@@ -89,28 +89,21 @@ class QuestionTemplate:
     """A kind of question.
 
     Attributes:
-        question: Text of the question, with placeholders.
-        query: The query, with placeholders.
-        tie: Query with two rows that differ if the question has a single answer.
-        of_class: Whether the question is about a class as a whole.
-        fits: Name of the condition on the class (`of_class`) or predicate.
         second: Subject of a second predicate: the `same` instances, or those that the first
             predicate leads to (`next`).
         gives: First column of the query: instances of the class (`?x`), values of the last
             predicate (`?value`), or empty for neither.
-        rounds: Number of questions per class and predicate, with different samples.
-        measured: Whether values must be measurable.
     """
 
-    question: str
-    query: str
-    tie: str = ""
-    of_class: bool = False
-    fits: str = ""
+    question: str  # text of the question, with placeholders
+    query: str  # the query, with placeholders
+    tie: str = ""  # query with two rows that differ if the question has a single answer
+    of_class: bool = False  # whether the question is about a class as a whole
+    fits: str = ""  # name of the condition on the class (`of_class`) or predicate
     second: typing.Literal["", "same", "next"] = ""
     gives: str = ""
-    rounds: int = 1
-    measured: bool = False
+    rounds: int = 1  # number of questions per class and predicate, with different samples
+    measured: bool = False  # whether values must be measurable
 
     def can_use_class(self, cls: ClassProfile) -> bool:
         """Return whether the question can be about a class as a whole."""
@@ -262,7 +255,6 @@ def is_measurable(values: Sequence[Term | None]) -> bool:
 
 
 def _to_integers(values: Sequence[Term | None]) -> list[int]:
-    """Return the values as integers; empty if any value is not one."""
     texts = [_get_text(value) for value in values]
     if all(isinstance(v, Literal) and v.datatype.value in voc.INTEGER_DATATYPES for v in values):
         return [int(text) for text in texts if text.lstrip("+-").isdecimal()]
@@ -294,18 +286,12 @@ _SCHEMA_NAMESPACES = (voc.RDF, voc.RDFS, voc.OWL, voc.SH, voc.XSD)
 
 @dataclass(frozen=True)
 class ExampleDraft:
-    """A drafted question in English.
-
-    Attributes:
-        queries: Possible queries: one returns resources, the other their names.
-        kind: Name of the template.
-        tie: Query with two rows that differ if the question has a single answer; or empty.
-    """
+    """A drafted question in English."""
 
     question: str
-    queries: tuple[str, ...]
-    kind: str
-    tie: str = ""
+    queries: tuple[str, ...]  # possible queries: one returns resources, the other their names
+    kind: str  # name of the template
+    tie: str = ""  # query with two rows that differ if the question has a single answer; or empty
 
 
 async def generate_drafts(
@@ -418,7 +404,6 @@ def _fill_draft(
 def _replace_with_names(
     query: str, plan: QuestionPlan, profile: Profile, prefixes: PrefixMap
 ) -> str:
-    """Return the query with names in place of resources in its result, if they have names."""
     gives, name = plan.template.gives, plan.cls.name_predicate
     if gives == "?value":
         last = plan.second or plan.predicate

@@ -19,13 +19,6 @@ from askgraph.errors import SetupError
 from askgraph.graph.archives import read_text
 from askgraph.graph.examples import QueryExample, Wording, normalize_question
 from askgraph.graph.examples import shacl as terms
-from askgraph.graph.examples.shacl import (
-    PREFIXES_FILE,
-    iterate_executables,
-    read_shacl,
-    read_surrounding_prefixes,
-    strip_html,
-)
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.prefixes import PrefixMap
@@ -53,11 +46,7 @@ class ExampleFolder:
     path: Path
 
     def list_examples(self) -> tuple[StoredExample, ...]:
-        """Return all examples, sorted by file; empty if the folder does not exist.
-
-        Raises:
-            SetupError: A file has other content, probably after manual editing.
-        """
+        """Return all examples, sorted by file; raise `SetupError` if a file has other content."""
         return tuple(self._iterate_examples()) if self.path.is_dir() else ()
 
     def add(self, examples: Sequence[QueryExample]) -> tuple[StoredExample, ...]:
@@ -74,7 +63,7 @@ class ExampleFolder:
             leftover.unlink()
         existing, new = self.list_examples(), [ensure_iri(example) for example in examples]
         stems = list(_choose_stems(new, existing))
-        file = self.path / PREFIXES_FILE
+        file = self.path / terms.PREFIXES_FILE
         current_prefixes = (
             parse_statements(read_text(file), str(file))[0].get_declared_prefixes()
             if file.is_file()
@@ -82,7 +71,7 @@ class ExampleFolder:
         )
         prefixes = collect_prefixes([*(item.example for item in existing), *new]) | current_prefixes
         if prefixes != current_prefixes:
-            write_text_atomically(self.path / PREFIXES_FILE, format_declarations(prefixes))
+            write_text_atomically(self.path / terms.PREFIXES_FILE, format_declarations(prefixes))
         stored = []
         for example, stem in zip(new, stems, strict=True):
             path = self.path / f"{stem}.ttl"
@@ -92,16 +81,16 @@ class ExampleFolder:
 
     def remove(self, stored: StoredExample) -> None:
         """Delete an example's file; raises `SetupError` if the file has several examples."""
-        if sum(1 for _ in iterate_executables(stored.path)) > 1:
+        if sum(1 for _ in terms.iterate_executables(stored.path)) > 1:
             raise SetupError(f"{stored.path} contains several examples: remove this one by hand")
         stored.path.unlink()
 
     def _iterate_examples(self) -> Iterator[StoredExample]:
-        prefixes = read_surrounding_prefixes(self.path / PREFIXES_FILE)
+        prefixes = terms.read_surrounding_prefixes(self.path / terms.PREFIXES_FILE)
         for path in sorted(self.path.glob("*.ttl")):
-            if path.name == PREFIXES_FILE:
+            if path.name == terms.PREFIXES_FILE:
                 continue
-            collection = read_shacl(path, prefixes=prefixes)
+            collection = terms.read_shacl(path, prefixes=prefixes)
             for unread in collection.skipped:
                 raise SetupError(f"{unread.place}: {unread.reason}; fix or remove it")
             for number, example in enumerate(collection.examples, start=1):
@@ -129,7 +118,7 @@ def _choose_stems(
         item.path.stem.casefold(): None if item.path in shared_paths else item.example.iri
         for item in existing
     }
-    iris_by_stem[PREFIXES_FILE.removesuffix(".ttl")] = None
+    iris_by_stem[terms.PREFIXES_FILE.removesuffix(".ttl")] = None
     for example in examples:
         path = places.get(example.iri or "")
         if path in shared_paths:
@@ -276,7 +265,7 @@ def _format_statements(example: QueryExample, prefixes: Mapping[str, str]) -> It
 def _format_comment(wording: Wording) -> str:
     """Format a wording as a literal, escaped if it would be read as HTML."""
     text = wording.text
-    escaped = text if strip_html(text) == text else html.escape(text, quote=False)
+    escaped = text if terms.strip_html(text) == text else html.escape(text, quote=False)
     return (
         str(Literal(escaped, language=wording.language))
         if wording.language
@@ -285,7 +274,6 @@ def _format_comment(wording: Wording) -> str:
 
 
 def _strip_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
-    """Return the query without the leading declarations that a reader restores."""
     head = end = 0
     remaining_head = ""
     while line := _PREFIX_LINE.match(query, end):

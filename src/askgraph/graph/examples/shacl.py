@@ -14,13 +14,7 @@ from pathlib import Path, PurePosixPath
 from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.graph.archives import (
-    decode_text,
-    get_plain_name,
-    is_bundle,
-    iterate_members,
-    read_text,
-)
+from askgraph.graph import archives
 from askgraph.graph.examples import (
     Confirmation,
     ExampleCollection,
@@ -82,26 +76,16 @@ _HTML_TAG = re.compile(
 
 @dataclass(frozen=True)
 class ShaclExecutable:
-    """A `sh:SPARQLExecutable`.
+    """A `sh:SPARQLExecutable`."""
 
-    Attributes:
-        node: Its IRI or blank node.
-        query: The query with all prefixes declared; None if it has none.
-        wordings: Its comments without HTML.
-        targets: Addresses of the endpoints that the query is for.
-        federates_with: Endpoints that the query calls by SERVICE.
-        origin: How the example came about.
-        confirmation: The confirmed result, if there is one.
-    """
-
-    node: NamedNode | BlankNode
-    query: str | None
-    wordings: tuple[Wording, ...]
+    node: NamedNode | BlankNode  # its IRI or blank node
+    query: str | None  # the query with all prefixes declared; None if it has none
+    wordings: tuple[Wording, ...]  # its comments without HTML
     keywords: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    federates_with: tuple[str, ...] = ()
-    origin: Origin = "written"
-    confirmation: Confirmation | None = None
+    targets: tuple[str, ...] = ()  # addresses of the endpoints that the query is for
+    federates_with: tuple[str, ...] = ()  # endpoints that the query calls by SERVICE
+    origin: Origin = "written"  # how the example came about
+    confirmation: Confirmation | None = None  # the confirmed result, if there is one
 
 
 ExecutableItem = tuple[str, ShaclExecutable | str]
@@ -135,13 +119,13 @@ def iterate_executables(
     path: Path, *, prefixes: Mapping[str, str] | None = None
 ) -> Iterator[ExecutableItem]:
     """Yield every executable of a file, folder or archive, or the reason why it is invalid."""
-    if is_bundle(path):
+    if archives.is_bundle(path):
         yield from _iterate_bundle(path)
         return
     statements, _ = parse_statements(
-        read_text(path),
+        archives.read_text(path),
         str(path),
-        format=RdfFormat.from_extension(get_plain_name(path).rpartition(".")[2])
+        format=RdfFormat.from_extension(archives.get_plain_name(path).rpartition(".")[2])
         or RdfFormat.TURTLE,
     )
     outer_prefixes = read_surrounding_prefixes(path) if prefixes is None else prefixes
@@ -155,7 +139,9 @@ def read_surrounding_prefixes(path: Path) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     for file in (path.absolute().parent.parent / PREFIXES_FILE, path.with_name(PREFIXES_FILE)):
         if file.is_file():
-            prefixes |= parse_statements(read_text(file), str(file))[0].get_declared_prefixes()
+            prefixes |= parse_statements(archives.read_text(file), str(file))[
+                0
+            ].get_declared_prefixes()
     return prefixes
 
 
@@ -167,10 +153,10 @@ def parse_executables(text: str, source: str, *, format: RdfFormat) -> list[Exec
 
 def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
     files: dict[PurePosixPath, RdfStatements] = {}
-    for name, content in iterate_members(path, ".ttl"):
+    for name, content in archives.iterate_members(path, ".ttl"):
         source = f"{path}, {name}"
         try:
-            files[name], _ = parse_statements(decode_text(content, source), source)
+            files[name], _ = parse_statements(archives.decode_text(content, source), source)
         except SetupError as error:
             yield source, str(error).removeprefix(source).lstrip(", ")
     folders: dict[PurePosixPath, dict[str, str]] = {}

@@ -31,44 +31,31 @@ class SurveyFacts:
     """The facts collected so far, by IRI of classes and predicates.
 
     Attributes:
-        classes: Number of instances by class.
-        triples: Number of triples by predicate.
-        subjects: Number of distinct subjects by predicate.
-        objects: Number of distinct objects by predicate.
-        subject_classes: Classes of subjects by predicate.
-        object_classes: Classes of objects by predicate.
-        datatypes: Datatypes by predicate.
-        languages: Language tags by predicate.
         texts: Sample texts by predicate.
         descriptions: (predicate, value) pairs by class or predicate: labels, parents, inverses.
         sampled: Predicates whose counts are scaled up from a sample, by kind of ends.
-        chains: Predicates that may be transitive.
         inverse_pairs: Pairs of predicates that are inverse to each other.
         partitions: Partitions by class and predicate.
-        parts: Completeness by name.
-        cuts: Omissions, in words.
-        properties: Property entities that carry the names of predicates.
-        types: Own predicates of the graph by the standard ones.
     """
 
-    classes: dict[str, int] = field(default_factory=dict)
-    triples: dict[str, int] = field(default_factory=dict)
-    subjects: dict[str, int] = field(default_factory=dict)
-    objects: dict[str, int] = field(default_factory=dict)
-    subject_classes: Tally = field(default_factory=lambda: defaultdict(Counter))
-    object_classes: Tally = field(default_factory=lambda: defaultdict(Counter))
-    datatypes: Tally = field(default_factory=lambda: defaultdict(Counter))
-    languages: Tally = field(default_factory=lambda: defaultdict(Counter))
+    classes: dict[str, int] = field(default_factory=dict)  # number of instances by class
+    triples: dict[str, int] = field(default_factory=dict)  # number of triples by predicate
+    subjects: dict[str, int] = field(default_factory=dict)  # distinct ones by predicate
+    objects: dict[str, int] = field(default_factory=dict)  # number of distinct objects by predicate
+    subject_classes: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
+    object_classes: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
+    datatypes: Tally = field(default_factory=lambda: defaultdict(Counter))  # datatypes by predicate
+    languages: Tally = field(default_factory=lambda: defaultdict(Counter))  # by predicate
     texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     descriptions: dict[str, list[tuple[str, Term]]] = field(
         default_factory=lambda: defaultdict(list)
     )
     sampled: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    chains: set[str] = field(default_factory=set)
+    chains: set[str] = field(default_factory=set)  # predicates that may be transitive
     inverse_pairs: set[tuple[str, str]] = field(default_factory=set)
     partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
-    parts: dict[str, Part] = field(default_factory=dict)
-    cuts: list[str] = field(default_factory=list)
+    parts: dict[str, Part] = field(default_factory=dict)  # completeness by name
+    cuts: list[str] = field(default_factory=list)  # omissions, in words
     properties: dict[str, str] = field(default_factory=dict)  # that have a predicate's names
     types: dict[str, str] = field(default_factory=dict)  # replacements of standard predicates
 
@@ -217,14 +204,10 @@ _MAX_PAGES = 20
 
 @dataclass(frozen=True)
 class PagedRows:
-    """Distinct rows in the order of arrival.
-
-    Attributes:
-        is_complete: Whether there are no more.
-    """
+    """Distinct rows in the order of arrival."""
 
     rows: tuple[Row, ...]
-    is_complete: bool
+    is_complete: bool  # whether there are no more
 
     @property
     def iris(self) -> list[str]:

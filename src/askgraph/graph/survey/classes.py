@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.graph import survey
 from askgraph.graph.bounded_queries import QuerySession
 from askgraph.graph.profile import (
     CLASSES,
@@ -23,13 +24,6 @@ from askgraph.graph.profile import (
     Partition,
     sort_counts,
 )
-from askgraph.graph.survey import (
-    MIN_SUM_SHARE,
-    SurveyFacts,
-    parse_count,
-    select_pages,
-    split_into_batches,
-)
 from askgraph.index.name_search import format_iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, Term, to_plain_value
@@ -38,7 +32,7 @@ _MAX_CLASSES = 10_000
 _SAMPLE_TRIPLES_COUNT = 100_000
 
 
-async def collect_classes(session: QuerySession, facts: SurveyFacts) -> None:
+async def collect_classes(session: QuerySession, facts: survey.SurveyFacts) -> None:
     """Query all classes with their sizes at once, else a list, else the classes of a sample.
 
     The classes are not complete if their instances do not add up to the typed ones.
@@ -51,14 +45,14 @@ async def collect_classes(session: QuerySession, facts: SurveyFacts) -> None:
     reply = await session.select("classes", query, costly=True)
     rows = reply.rows if reply else ()
     _record_sizes(facts, rows)
-    instance_sum = sum(parse_count(row[1]) for row in rows)
+    instance_sum = sum(survey.parse_count(row[1]) for row in rows)
     if (
         reply
         and (rows or v.RDF_TYPE not in facts.triples)
         and not reply.cut
         and len(rows) < _MAX_CLASSES
     ):
-        if instance_sum < MIN_SUM_SHARE * typed_count:
+        if instance_sum < survey.MIN_SUM_SHARE * typed_count:
             facts.cuts.append(f"classes of {typed_count - instance_sum:,} instances")
             note = f"their instances add up to {instance_sum:,} of {typed_count:,}"
             part = Part(CLASSES, len(facts.classes), None, note)
@@ -69,15 +63,14 @@ async def collect_classes(session: QuerySession, facts: SurveyFacts) -> None:
     facts.parts[CLASSES] = part
 
 
-async def _list_classes(session: QuerySession, facts: SurveyFacts) -> Part | None:
-    """List all classes, then query their sizes; return None if none came."""
-    listing = await select_pages(
+async def _list_classes(session: QuerySession, facts: survey.SurveyFacts) -> Part | None:
+    listing = await survey.select_pages(
         session, "classes", "SELECT DISTINCT ?c { ?s a ?c }", max_rows=_MAX_CLASSES
     )
     if listing is None or not listing.rows:
         return None
     names = listing.iris
-    for batch in split_into_batches([iri for iri in names if iri not in facts.classes], 100):
+    for batch in survey.split_into_batches([iri for iri in names if iri not in facts.classes], 100):
         values = f"VALUES ?c {{ {format_iris(batch)} }}"
         query = f"SELECT ?c (COUNT(*) AS ?n) {{ {values} ?s a ?c }} GROUP BY ?c"
         reply = (
@@ -99,7 +92,7 @@ async def _list_classes(session: QuerySession, facts: SurveyFacts) -> Part | Non
     return Part(CLASSES, len(facts.classes), None, "as many as the endpoint gives")
 
 
-async def _sample_classes(session: QuerySession, facts: SurveyFacts) -> Part:
+async def _sample_classes(session: QuerySession, facts: survey.SurveyFacts) -> Part:
     sample = f"{{ SELECT ?c {{ ?s a ?c }} LIMIT {_SAMPLE_TRIPLES_COUNT} }}"
     reply = await session.select(
         "classes in a sample", f"SELECT ?c (COUNT(*) AS ?n) {{ {sample} }} GROUP BY ?c"
@@ -107,9 +100,9 @@ async def _sample_classes(session: QuerySession, facts: SurveyFacts) -> Part:
     if reply is None:
         return Part(CLASSES, 0, None, "the endpoint gave no answer")
     _record_sizes(facts, reply.rows)
-    is_complete = sum(parse_count(row[1]) for row in reply.rows) < _SAMPLE_TRIPLES_COUNT and bool(
-        reply.rows
-    )
+    is_complete = sum(
+        survey.parse_count(row[1]) for row in reply.rows
+    ) < _SAMPLE_TRIPLES_COUNT and bool(reply.rows)
     if is_complete and not reply.cut:
         return Part(CLASSES, len(facts.classes), len(facts.classes))
     facts.cuts.append(
@@ -118,10 +111,10 @@ async def _sample_classes(session: QuerySession, facts: SurveyFacts) -> Part:
     return Part(CLASSES, len(facts.classes), None, "those of a sample")
 
 
-def _record_sizes(facts: SurveyFacts, rows: Iterable[Row]) -> None:
+def _record_sizes(facts: survey.SurveyFacts, rows: Iterable[Row]) -> None:
     for cls, number in rows:
         if isinstance(cls, NamedNode):
-            facts.classes[cls.value] = parse_count(number)
+            facts.classes[cls.value] = survey.parse_count(number)
 
 
 _SAMPLE_TEXTS_COUNT = 100
@@ -129,7 +122,7 @@ _MIN_LABEL_BATCH_SIZE, _MAX_LABEL_BATCH_SIZE = 100, 500  # terms per query
 _LABEL_QUERIES_COUNT = 40  # queries for the labels of a schema of ordinary size
 
 
-async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> None:
+async def collect_descriptions(session: QuerySession, facts: survey.SurveyFacts) -> None:
     """Query labels, parents, inverses and declared transitivity of classes and predicates."""
     # Sources of names: a predicate may take the name of its property.
     iris_by_holder = defaultdict[str, list[str]](list)
@@ -141,7 +134,7 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
     size = max(
         _MIN_LABEL_BATCH_SIZE, min(_MAX_LABEL_BATCH_SIZE, len(schema) // _LABEL_QUERIES_COUNT)
     )
-    queue = deque(split_into_batches(schema, size))
+    queue = deque(survey.split_into_batches(schema, size))
     answered_count = 0
     while queue and session.get_remaining_share() >= 0.25:
         batch = queue.popleft()
@@ -164,7 +157,7 @@ async def collect_descriptions(session: QuerySession, facts: SurveyFacts) -> Non
     facts.parts[LABELS] = Part(LABELS, answered_count, len(schema))
 
 
-async def collect_texts(session: QuerySession, facts: SurveyFacts) -> None:
+async def collect_texts(session: QuerySession, facts: survey.SurveyFacts) -> None:
     """Query sample texts of each textual predicate, to detect name predicates."""
     textual = [
         iri
@@ -172,7 +165,7 @@ async def collect_texts(session: QuerySession, facts: SurveyFacts) -> None:
         if facts.datatypes[iri].keys() & {v.XSD_STRING, v.RDF_LANG_STRING}
         and iri not in facts.texts
     ]
-    for batch in split_into_batches(textual):
+    for batch in survey.split_into_batches(textual):
         if session.get_remaining_share() < 0.25:
             facts.cuts.append("which of the less frequent predicates carry names")
             return
@@ -200,9 +193,9 @@ _SAMPLE_BATCH_SIZE = 5  # classes in one query
 _MAX_ROWS = 10_000
 
 
-async def collect_without_counting(session: QuerySession, facts: SurveyFacts) -> None:
+async def collect_without_counting(session: QuerySession, facts: survey.SurveyFacts) -> None:
     """Query classes and the statements of some instances, without any aggregate."""
-    listing = await select_pages(
+    listing = await survey.select_pages(
         session, "classes", "SELECT DISTINCT ?c { ?s a ?c }", max_rows=_MAX_SAMPLED_CLASSES
     )
     classes = listing.iris if listing else []
@@ -211,7 +204,7 @@ async def collect_without_counting(session: QuerySession, facts: SurveyFacts) ->
     facts.parts[CLASSES] = Part(CLASSES, len(classes), len(classes) if is_complete else None)
     complete_count = 0
     pairs_by_predicate: Pairs = defaultdict(set)
-    for batch in split_into_batches(classes, _SAMPLE_BATCH_SIZE):
+    for batch in survey.split_into_batches(classes, _SAMPLE_BATCH_SIZE):
         if session.get_remaining_share() < 0.3:
             facts.cuts.append("predicates of the classes that come last")
             break
@@ -259,7 +252,7 @@ async def _fetch_instances(
 
 
 def _count_rows(
-    facts: SurveyFacts, cls: str, rows: Sequence[Row], all_pairs: Pairs, *, cut: bool
+    facts: survey.SurveyFacts, cls: str, rows: Sequence[Row], all_pairs: Pairs, *, cut: bool
 ) -> bool:
     """Record the partitions of a class; return whether all of its instances came."""
     class_pairs: Pairs = defaultdict(set)
@@ -315,7 +308,7 @@ _ENTITIES_QUERY = (
 _DIRECT_PATTERN = f"?property <{v.WIKIBASE_DIRECT}> ?p"
 
 
-async def collect_wikibase_types(session: QuerySession, facts: SurveyFacts) -> None:
+async def collect_wikibase_types(session: QuerySession, facts: survey.SurveyFacts) -> None:
     """Query the properties behind predicates, and which ones stand for `rdf:type` here.
 
     Later queries use the graph's own predicates in place of the standard ones.
@@ -371,7 +364,6 @@ async def _detect_type_predicates(session: QuerySession) -> tuple[str, str] | No
 async def _fetch_direct_statements(
     session: QuerySession, nodes: Iterable[Row | str]
 ) -> list[tuple[str, str, str]]:
-    """Return the direct statements of some nodes that lead to IRIs."""
     names = sorted(
         {node if isinstance(node, str) else to_plain_value(node[0]) or "" for node in nodes}
     )

@@ -103,23 +103,14 @@ _DATATYPES_QUERY = (
 
 @dataclass
 class _PartitionSurvey:
-    """Queries one batch of classes after another and records the partitions.
-
-    Attributes:
-        session: Where queries run.
-        facts: Where partitions are recorded.
-        counted_classes: Classes whose partitions are counted.
-        sampled_classes: Classes whose partitions come from a sample.
-        incomplete: Partitions without complete targets and datatypes.
-        cut: Whether the last reply was cut off.
-    """
+    """Queries one batch of classes after another and records the partitions."""
 
     session: QuerySession
     facts: SurveyFacts
-    counted_classes: set[str] = field(default_factory=set)
-    sampled_classes: set[str] = field(default_factory=set)
-    incomplete: set[Key] = field(default_factory=set)
-    cut: bool = False
+    counted_classes: set[str] = field(default_factory=set)  # classes whose partitions are counted
+    sampled_classes: set[str] = field(default_factory=set)  # their partitions come from a sample
+    incomplete: set[Key] = field(default_factory=set)  # without complete targets and datatypes
+    cut: bool = False  # whether the last reply was cut off
 
     @property
     def type_predicate(self) -> str:
@@ -218,7 +209,6 @@ class _PartitionSurvey:
 
     @cached_property
     def _predicates_by_class(self) -> dict[str, list[str]]:
-        """The predicates known to occur at instances of each class."""
         predicates: dict[str, list[str]] = defaultdict(list)
         for iri, classes in self.facts.subject_classes.items():
             for cls in classes:

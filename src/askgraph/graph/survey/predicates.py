@@ -75,7 +75,6 @@ async def _count_all(session: QuerySession, facts: SurveyFacts, total: int | Non
 
 
 async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
-    """List all predicates, else those of a sample."""
     listing = await select_pages(
         session, "predicates", "SELECT DISTINCT ?p { ?s ?p ?o }", max_rows=_MAX_PREDICATES
     )
@@ -216,21 +215,11 @@ _MAX_COUNTED_TRIPLES = 2_000_000
 
 @dataclass(frozen=True)
 class _EndKind:
-    """A kind of predicate ends to count.
-
-    Attributes:
-        words: Description for progress.
-        pattern: Pattern that binds the `variables`.
-        expression: Expression to count.
-        reserved_share: Share of the budget to leave for later queries.
-        variables: Variables to group by, besides the predicate.
-    """
-
-    words: str
-    pattern: str
-    expression: str
-    reserved_share: float
-    variables: str = "?c"
+    words: str  # description for progress
+    pattern: str  # pattern that binds the `variables`
+    expression: str  # expression to count
+    reserved_share: float  # share of the budget to leave for later queries
+    variables: str = "?c"  # variables to group by, besides the predicate
 
 
 _SUBJECTS = _EndKind("classes of subjects", "?s a ?c", "DISTINCT ?s", 0.65)

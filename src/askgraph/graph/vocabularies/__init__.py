@@ -54,40 +54,30 @@ class VocabularyTerm:
     """What people know of a class or property.
 
     Attributes:
-        names: (text, language) pairs.
         naming: "name" or "alternative" if its values name the subject, "never" if they do not
             although they may look so, "" if that depends on the graph.
         bookkeeping: Whether it is about the record, not about the thing: it is only used in a
             query if the question names it.
         value: Whether its value stands for a subject without a name, such as the date of a time
             span or the number of a measurement.
-        inverse: Local name of the property that says the same in the other direction.
     """
 
-    names: tuple[tuple[str, str], ...] = ()
+    names: tuple[tuple[str, str], ...] = ()  # (text, language) pairs
     naming: str = ""
     bookkeeping: bool = False
     value: bool = False
-    inverse: str = ""
+    inverse: str = ""  # local name of the property that says the same in the other direction
 
 
 @dataclass(frozen=True)
 class VocabularyFile:
-    """The content of a file: classes and properties by local name, or by code.
+    """The content of a file: classes and properties by local name, or by code."""
 
-    Attributes:
-        title: Name of the vocabulary.
-        namespaces: Namespaces of its terms, for all versions.
-        codes: Whether local names begin with a code that identifies the term.
-        classes: Classes by local name.
-        properties: Properties by local name.
-    """
-
-    title: str
-    namespaces: tuple[str, ...]
-    codes: bool
-    classes: Mapping[str, VocabularyTerm]
-    properties: Mapping[str, VocabularyTerm]
+    title: str  # name of the vocabulary
+    namespaces: tuple[str, ...]  # namespaces of its terms, for all versions
+    codes: bool  # whether local names begin with a code that identifies the term
+    classes: Mapping[str, VocabularyTerm]  # classes by local name
+    properties: Mapping[str, VocabularyTerm]  # properties by local name
 
     def find(self, iri: str, terms: Mapping[str, VocabularyTerm]) -> VocabularyTerm | None:
         """Return one of the terms by its IRI, or None."""

@@ -40,12 +40,7 @@ class EntityLinker(Protocol):
     """Finds the entities that a text names."""
 
     async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
-        """Return the spans in the order of the text.
-
-        Raises:
-            ServiceError: a server fails.
-        """
-        ...
+        """Return the spans in the order of the text; raise `ServiceError` if a server fails."""
 
 
 def create_linker(name: str, address: str = "") -> EntityLinker:

@@ -35,7 +35,6 @@ class SelectEndpoint(Protocol):
         self, query: str, *, timeout: float | None = None, limit: int | None = None
     ) -> SelectResult:
         """Run a SELECT query."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,6 @@ class NameSearch(Protocol):
 
     async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
         """Return whether the search finds an existing name by its text."""
-        ...
 
     async def search(
         self,
@@ -94,7 +92,6 @@ class NameSearch(Protocol):
         All texts are searched at once. Names may contain more words than the text.
 
         Args:
-            endpoint: the endpoint to query.
             languages: the user's languages; names in other languages may be found, too.
             within: classes that restrict the items, if the source knows the classes.
             limit: the maximum number of items for each text.
@@ -103,7 +100,6 @@ class NameSearch(Protocol):
             QueryError: the endpoint has no such search.
             ServiceError: the endpoint fails.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -149,11 +145,9 @@ def load_sparql_plugin(name: str) -> "type[SparqlNameSearch] | None":
 async def detect_name_search(
     endpoint: SelectEndpoint, settings: NameSettings, *, dialect: str = ""
 ) -> str:
-    """Return the name of an endpoint's own search, or `plain` if it has none.
-
-    The function samples some names, then searches for one of them with each search that servers of
-    the dialect have; with all searches if the dialect is `generic`.
-    """
+    """Return the name of an endpoint's own search, or `plain` if it has none."""
+    # The function samples some names, then searches for one of them with each search that servers
+    # of the dialect have; with all searches if the dialect is `generic`.
     label = next(iter(settings.predicates), v.RDFS_LABEL)
     query = f"SELECT (0 AS ?at) ?s ?name {{ ?s <{label}> ?name }} LIMIT {_SAMPLE_ROWS}"
     try:
@@ -172,10 +166,9 @@ async def detect_name_search(
         plugin = load_sparql_plugin(name)
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.needs_host else ""
-            if not plugin.needs_host or host:
-                search = plugin(replace(settings, location=host))
-                if await search.is_available(endpoint, text):
-                    return f"{name}:{host}" if host else name
+            search = plugin(replace(settings, location=host))
+            if (not plugin.needs_host or host) and await search.is_available(endpoint, text):
+                return f"{name}:{host}" if host else name
     return PLAIN
 
 

@@ -17,18 +17,7 @@ from askgraph.errors import (
     TimedOut,
     Unreachable,
 )
-from askgraph.index.name_search import (
-    TIMEOUT_SECONDS,
-    NamedItem,
-    NameSettings,
-    PatternOptions,
-    SelectEndpoint,
-    SparqlNameSearch,
-    build_lucene_query,
-    format_string,
-    select_tags,
-    split_plain_words,
-)
+from askgraph.index import name_search
 from askgraph.index.names import split_tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
@@ -47,35 +36,35 @@ _REQUEST_HEADERS = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": 
 _MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # matches are wrapped in <B>
 
 
-class PlainNames(SparqlNameSearch):
+class PlainNames(name_search.SparqlNameSearch):
     """Exact labels; within a class, which bounds the number of labels, also prefixes of labels."""
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels of a class that begin with the words."""
-        beginning = format_string(" ".join(words).lower())
+        beginning = name_search.format_string(" ".join(words).lower())
         test = f"FILTER(STRSTARTS(LCASE(STR(?name)), {beginning}))"
         return f"{self.build_name_pattern()} {test}" if options.within else ""
 
 
-class VirtuosoNames(SparqlNameSearch):
+class VirtuosoNames(name_search.SparqlNameSearch):
     """Labels that contain all words; the server needs an index rule for their predicate."""
 
     servers: ClassVar = ("virtuoso",)
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels with all of these words, in any order."""
-        expression = " AND ".join(f'"{word}"' for word in words)
-        return f"{self.build_name_pattern()} ?name <bif:contains> {format_string(expression)} ."
+        literal = name_search.format_string(" AND ".join(f'"{word}"' for word in words))
+        return f"{self.build_name_pattern()} ?name <bif:contains> {literal} ."
 
 
-class QleverNames(SparqlNameSearch):
+class QleverNames(name_search.SparqlNameSearch):
     """Labels that contain all words; the index needs the words of literals in its text part."""
 
     servers: ClassVar = ("qlever",)
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels with all of these words, in any order."""
-        word_list = format_string(" ".join(word.lower() for word in words))
+        word_list = name_search.format_string(" ".join(word.lower() for word in words))
         return (
             f"?t <{_QLEVER_NAMESPACE}contains-word> {word_list} . ?t <"
             f"{_QLEVER_NAMESPACE}contains-entity> ?name . "
@@ -83,72 +72,72 @@ class QleverNames(SparqlNameSearch):
         )
 
 
-class JenaNames(SparqlNameSearch):
+class JenaNames(name_search.SparqlNameSearch):
     """Items with all words in their first naming property, which the index must contain."""
 
     servers: ClassVar = ("fuseki",)
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for items whose label contains all of these words."""
         label = self.settings.predicates[0]
-        arguments = f"(<{label}> {build_lucene_query(words)} {options.limit})"
+        arguments = f"(<{label}> {name_search.build_lucene_query(words)} {options.limit})"
         return f"(?s ?score) <{_JENA_PREDICATE}> {arguments} . {self.build_name_pattern()}"
 
 
-class Rdf4jNames(SparqlNameSearch):
+class Rdf4jNames(name_search.SparqlNameSearch):
     """Items with all words in one text; if there is one naming property, only in that."""
 
     servers: ClassVar = ("rdf4j", "graphdb")  # older replies have the same form
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for items whose texts contain all of these words."""
         names = self.settings.predicates
         within = f" ; <{_LUCENE_SAIL_NAMESPACE}property> <{names[0]}>" if len(names) == 1 else ""
         return (
             f"?s <{_LUCENE_SAIL_NAMESPACE}matches> [ <{_LUCENE_SAIL_NAMESPACE}query> "
-            f"{build_lucene_query(words)}{within} ] . {self.build_name_pattern()}"
+            f"{name_search.build_lucene_query(words)}{within} ] . {self.build_name_pattern()}"
         )
 
 
-class StardogNames(SparqlNameSearch):
+class StardogNames(name_search.SparqlNameSearch):
     """Labels that contain all words; the database needs `search.enabled`."""
 
     servers: ClassVar = ("stardog", "generic")
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels with all of these words."""
         return (
-            f"(?name ?score) <{_STARDOG_PREDICATE}> ({build_lucene_query(words)} "
+            f"(?name ?score) <{_STARDOG_PREDICATE}> ({name_search.build_lucene_query(words)} "
             f"{options.limit}) . {self.build_name_pattern()}"
         )
 
 
-class GraphdbNames(SparqlNameSearch):
+class GraphdbNames(name_search.SparqlNameSearch):
     """Labels in `onto:fts`; `graphdb:NAME` searches the items of the connector of that name."""
 
     servers: ClassVar = ("graphdb",)
 
-    def __init__(self, settings: NameSettings) -> None:
+    def __init__(self, settings: name_search.NameSettings) -> None:
         super().__init__(settings)
-        if settings.location and not split_plain_words(settings.location) == [
+        if settings.location and not name_search.split_plain_words(settings.location) == [
             *settings.location.split("_")
         ]:
             raise SetupError(f"{settings.location!r} cannot be the name of a Lucene connector")
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels, or for the items of a connector and their labels."""
         if not self.settings.location:
-            query = build_lucene_query(words)
+            query = name_search.build_lucene_query(words)
             pattern = self.build_name_pattern()
             return f'?name <{_GRAPHDB_PREDICATE}> ({query} "*") . {pattern}'
         return (
             f"?q a <{_LUCENE_CONNECTOR_NAMESPACE}/instance#{self.settings.location}> ; <"
-            f"{_LUCENE_CONNECTOR_NAMESPACE}#query> {build_lucene_query(words)} ; "
+            f"{_LUCENE_CONNECTOR_NAMESPACE}#query> {name_search.build_lucene_query(words)} ; "
             f"<{_LUCENE_CONNECTOR_NAMESPACE}#entities> ?s . {self.build_name_pattern()}"
         )
 
 
-class WikibaseNames(SparqlNameSearch):
+class WikibaseNames(name_search.SparqlNameSearch):
     """Items by label or alias, the best known first; `wikibase:HOST` names the wiki.
 
     The query service calls the wiki itself, by a SERVICE that reaches no other server.
@@ -158,14 +147,14 @@ class WikibaseNames(SparqlNameSearch):
     services: ClassVar = frozenset({f"{WIKIBASE}mwapi"})
     needs_host: ClassVar = True
 
-    def __init__(self, settings: NameSettings) -> None:
+    def __init__(self, settings: name_search.NameSettings) -> None:
         super().__init__(settings)
         if not settings.location:
             raise SetupError(
                 "the search 'wikibase' needs the name of its wiki: write wikibase:HOST"
             )
 
-    def build_pattern(self, words: Sequence[str], options: PatternOptions) -> str:
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for the items that the wiki finds, with their names."""
         tags = options.languages or ("en",)
         parameters = {
@@ -176,10 +165,12 @@ class WikibaseNames(SparqlNameSearch):
             f"{_MEDIAWIKI_API_NAMESPACE}limit": str(min(_MAX_WIKIBASE_COUNT, options.limit)),
         }
         parameter_triples = " ".join(
-            f"{_PARAMETER_PREDICATE} <{key}> {format_string(value)} ."
+            f"{_PARAMETER_PREDICATE} <{key}> {name_search.format_string(value)} ."
             for key, value in parameters.items()
         )
-        language_list = ", ".join(format_string(tag) for tag in dict.fromkeys((*tags, "mul")))
+        language_list = ", ".join(
+            name_search.format_string(tag) for tag in dict.fromkeys((*tags, "mul"))
+        )
         return (
             f"SERVICE <{WIKIBASE}mwapi> "
             f"{{ {parameter_triples} "
@@ -191,12 +182,12 @@ class WikibaseNames(SparqlNameSearch):
 class HttpNameSearch(ABC):
     """A search at an address, which follows the name of the search: `NAME:URL`."""
 
-    def __init__(self, settings: NameSettings) -> None:
+    def __init__(self, settings: name_search.NameSettings) -> None:
         self.settings = settings
         if not settings.location.startswith(("http://", "https://")):
             raise SetupError("this search needs an address: write NAME:https://…")
 
-    async def is_available(self, endpoint: SelectEndpoint, text: str) -> bool:
+    async def is_available(self, endpoint: name_search.SelectEndpoint, text: str) -> bool:
         """Return whether the search finds an existing name by its text."""
         try:
             (items,) = await self.search(endpoint, [text])
@@ -207,20 +198,22 @@ class HttpNameSearch(ABC):
 
     async def search(
         self,
-        endpoint: SelectEndpoint,
+        endpoint: name_search.SelectEndpoint,
         texts: Sequence[str],
         *,
         languages: Sequence[str] = (),
         within: Sequence[str] = (),
         limit: int = 20,
-    ) -> Sequence[Sequence[NamedItem]]:
+    ) -> Sequence[Sequence[name_search.NamedItem]]:
         """Return the items that each text may name; at most four requests run at a time."""
-        tags = select_tags((*languages, *self.settings.languages)) or ("en",)
+        tags = name_search.select_tags((*languages, *self.settings.languages)) or ("en",)
         slots = asyncio.Semaphore(_MAX_REQUESTS_COUNT)
-        async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, headers=_REQUEST_HEADERS) as client:
+        async with httpx2.AsyncClient(
+            timeout=name_search.TIMEOUT_SECONDS, headers=_REQUEST_HEADERS
+        ) as client:
 
-            async def search_text(text: str) -> list[NamedItem]:
-                if not split_plain_words(text):
+            async def search_text(text: str) -> list[name_search.NamedItem]:
+                if not name_search.split_plain_words(text):
                     return []
                 async with slots:
                     parameters = self.build_parameters(text, tags[0], limit)
@@ -229,7 +222,7 @@ class HttpNameSearch(ABC):
                         reply = await client.get(location, params=dict(parameters))
                     except httpx2.TimeoutException as error:
                         raise TimedOut(
-                            f"{location} did not reply within {TIMEOUT_SECONDS:g} s"
+                            f"{location} did not reply within {name_search.TIMEOUT_SECONDS:g} s"
                         ) from error
                     except httpx2.HTTPError as error:
                         raise Unreachable(f"{location} cannot be reached: {error}") from error
@@ -253,7 +246,7 @@ class HttpNameSearch(ABC):
         """Return the request parameters for a text."""
 
     @abstractmethod
-    def parse_items(self, content: object, language: str) -> Iterable[NamedItem]:
+    def parse_items(self, content: object, language: str) -> Iterable[name_search.NamedItem]:
         """Return the items of a reply, which may be any JSON."""
 
 
@@ -273,7 +266,7 @@ class LookupNames(HttpNameSearch):
         """Return the request parameters for a text."""
         return {"query": text, "format": "JSON", "maxResults": str(limit)}
 
-    def parse_items(self, content: object, language: str) -> Iterator[NamedItem]:
+    def parse_items(self, content: object, language: str) -> Iterator[name_search.NamedItem]:
         """Yield the items of a reply."""
         for item in get_objects(content, "docs"):
             names = (*_read_texts(item, "label"), *_read_texts(item, "redirectlabel"))
@@ -281,7 +274,9 @@ class LookupNames(HttpNameSearch):
             for iri in _read_texts(item, "resource")[:1]:
                 if names:
                     tagged = tuple((name, "") for name in dict.fromkeys(names))
-                    yield NamedItem(iri, tagged, tuple(_read_texts(item, "type")), float(weight))
+                    yield name_search.NamedItem(
+                        iri, tagged, tuple(_read_texts(item, "type")), float(weight)
+                    )
 
 
 def _read_texts(item: Mapping[str, object], key: str) -> list[str]:
@@ -308,7 +303,7 @@ class WikibaseApi(HttpNameSearch):
             "limit": str(min(_MAX_WIKIBASE_COUNT, limit)),
         }
 
-    def parse_items(self, content: object, language: str) -> Iterator[NamedItem]:
+    def parse_items(self, content: object, language: str) -> Iterator[name_search.NamedItem]:
         """Yield the items of a reply by the names that matched, and by their labels."""
         items = get_objects(content, "search")
         for rank, item in enumerate(items):
@@ -319,4 +314,4 @@ class WikibaseApi(HttpNameSearch):
             names = dict.fromkeys((text, language) for text in texts if isinstance(text, str))
             iri = item.get("concepturi")
             if isinstance(iri, str) and names:
-                yield NamedItem(iri, tuple(names), weight=float(len(items) - rank))
+                yield name_search.NamedItem(iri, tuple(names), weight=float(len(items) - rank))

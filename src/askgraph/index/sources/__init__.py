@@ -48,11 +48,7 @@ def list_graphs() -> tuple[str, ...]:
 
 
 def load_query(key: str, graph: str | None = None) -> str:
-    """Return the query for `entities` or `properties` of a graph, by default for any graph.
-
-    Raises:
-        SetupError: the graph has no specific queries.
-    """
+    """Return the query for `entities` or `properties` of a graph; raise `SetupError` if none."""
     if graph is not None and graph not in list_graphs():
         raise SetupError(
             f"there are no index queries for {graph!r}; available: "
@@ -67,11 +63,7 @@ _ESCAPE_PATTERN = re.compile(r"\\[\\tnr]")
 
 
 def read_tsv(path: Path) -> Iterator[Resource]:
-    """Yield the resources of a table lazily.
-
-    Raises:
-        SetupError: a line is invalid; the message has its number.
-    """
+    """Yield the resources of a table lazily; raise `SetupError` with the number of a bad line."""
     try:
         open_file = gzip.open if path.suffix == ".gz" else open
         with open_file(path, "rt", encoding="utf-8-sig", newline="\n") as file:
@@ -123,8 +115,7 @@ def read_result(result: SelectResult) -> Iterator[Resource]:
 def find_columns(names: Sequence[str], source: str) -> Mapping[str, int]:
     """Return the position of each column; raise `SetupError` for a missing or invalid column."""
     invalid = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
-    missing = [name for name in _COLUMNS[:2] if name not in names]
-    if invalid or missing:
+    if invalid or [name for name in _COLUMNS[:2] if name not in names]:
         column_list = ", ".join(names)
         raise SetupError(
             f"{source}: the columns are {column_list!r}; 'iri' and 'label' are required, "

@@ -16,6 +16,7 @@ from functools import partial
 from statistics import fmean
 from typing import ClassVar
 
+from askgraph import trace
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import sample_examples
@@ -52,17 +53,6 @@ from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonicalize_query
 from askgraph.sparql.rewrite.swapped import reverse_triples
 from askgraph.sparql.serializer import to_text
-from askgraph.trace import (
-    Answer,
-    Draft,
-    ModelTurn,
-    Prompt,
-    Question,
-    Refusal,
-    Step,
-    Thought,
-    record_or_replay,
-)
 
 __all__ = ["Dfsl"]
 
@@ -141,7 +131,9 @@ class Dfsl(ModelMethodSettings):
         check_minimum(self, 0, "k")
         check_minimum(self, 1, "n", "rows")
 
-    def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
+    def answer(
+        self, question: trace.Question, graphs: Sequence[KnowledgeGraph]
+    ) -> AsyncIterator[trace.Step]:
         """Answer a question over the first graph."""
         return answer_over_first_graph(self, self.model, question, graphs, partial(_DfslRun, self))
 
@@ -167,33 +159,37 @@ class _DfslRun:
     account: BudgetAccount
     model: LanguageModel
     choices: list[Choice] = field(default_factory=list)
-    outcome: Answer | Refusal = field(default_factory=lambda: Refusal("The model wrote no query."))
+    outcome: trace.Answer | trace.Refusal = field(
+        default_factory=lambda: trace.Refusal("The model wrote no query.")
+    )
 
-    async def run_steps(self) -> AsyncGenerator[Step, None]:
+    async def run_steps(self) -> AsyncGenerator[trace.Step, None]:
         """Link, retrieve, ask the model once, run its queries, and choose an answer."""
-        prompt, demonstration_count = await record_or_replay(
-            "prompt", tuple[Prompt, int], self.build_prompt
+        prompt, demonstration_count = await trace.record_or_replay(
+            "prompt", tuple[trace.Prompt, int], self.build_prompt
         )
         if (
             not demonstration_count
             and self.method.variant in ("fixed", "dynamic")
             and self.method.k
         ):
-            yield Thought("there is no example to show: the model is asked without")
+            yield trace.Thought("there is no example to show: the model is asked without")
         yield prompt
         for turn in await self.ask_model(prompt):
             yield turn
             self.choices.append(turn.choice)
         queries = self.extract_queries()
         if not queries:
-            yield Thought("no query stands in what the model wrote")
+            yield trace.Thought("no query stands in what the model wrote")
             return
         for query, weight in queries.items():
-            yield Draft(query, round(weight, 4))
+            yield trace.Draft(query, round(weight, 4))
         choose = partial(self.choose_outcome, queries)
-        self.outcome = await record_or_replay("settled", Answer | Refusal, choose, *queries.items())
+        self.outcome = await trace.record_or_replay(
+            "settled", trace.Answer | trace.Refusal, choose, *queries.items()
+        )
 
-    async def build_prompt(self) -> tuple[Prompt, int]:
+    async def build_prompt(self) -> tuple[trace.Prompt, int]:
         """Return the prompt, and the number of demonstrations in it."""
         method = self.method
         question_terms = await self.find_question_terms()
@@ -263,7 +259,7 @@ class _DfslRun:
             for demonstration in demonstrations
         ]
 
-    async def ask_model(self, prompt: Prompt) -> tuple[ModelTurn, ...]:
+    async def ask_model(self, prompt: trace.Prompt) -> tuple[trace.ModelTurn, ...]:
         """Return the model's replies to one call; the first turn carries the cost."""
         method = self.method
         options = method.options
@@ -297,7 +293,7 @@ class _DfslRun:
             return
         yield from map(to_text, reverse_triples(tree, limit=self.method.n))
 
-    async def choose_outcome(self, queries: dict[str, float]) -> Answer | Refusal:
+    async def choose_outcome(self, queries: dict[str, float]) -> trace.Answer | trace.Refusal:
         """Run the queries and choose among their results, ignoring failed queries.
 
         If the time is over, only the results so far count.
@@ -322,15 +318,11 @@ class _DfslRun:
                 break
         best_and_share = choose_hypothesis(hypotheses, self.method.choose)
         if best_and_share is None:
-            return Refusal(f"No query of the model could be run: {problems[0]}")
+            return trace.Refusal(f"No query of the model could be run: {problems[0]}")
         return await self.answer(*best_and_share, problems)
 
     async def run_hypothesis(self, query: str, weight: float) -> QueryHypothesis:
-        """Run a query.
-
-        Raises:
-            QueryError: the query returns triples.
-        """
+        """Run a query; raise `QueryError` if it returns triples."""
         query_run = await run_query(
             self.context, prepare_query(self.context, query).query, rows=self.method.rows
         )
@@ -340,7 +332,7 @@ class _DfslRun:
 
     async def answer(
         self, best: QueryHypothesis, agreeing_share: float, problems: Sequence[str]
-    ) -> Answer | Refusal:
+    ) -> trace.Answer | trace.Refusal:
         """Return the answer of a hypothesis; a refusal if its result is empty."""
         confidence = _AGREED_CONFIDENCE * (1.0 if self.method.choose == "first" else agreeing_share)
         confidence *= 1.0 if best.weight > _FLIPPED_WEIGHT else _FLIPPED_CONFIDENCE_FACTOR
@@ -349,7 +341,7 @@ class _DfslRun:
         if best.size:
             return answer
         failure_text = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""
-        return Refusal(f"No query of the model has a result.{failure_text}", answer)
+        return trace.Refusal(f"No query of the model has a result.{failure_text}", answer)
 
 
 _TAGGED_QUERY = re.compile(r"<sparql>(.*?)(?:</sparql>|\Z)", re.DOTALL | re.IGNORECASE)

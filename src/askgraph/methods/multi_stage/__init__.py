@@ -27,7 +27,9 @@ from askgraph.methods import (
     apply_presets,
     check_interpretation,
     parse_paper_preset,
+    shared,
 )
+from askgraph.methods import settings as method_settings
 from askgraph.methods.multi_stage.staged_terms import (
     ENTITY_KINDS,
     LinkedContext,
@@ -44,25 +46,7 @@ from askgraph.methods.multi_stage.staged_terms import (
     retrieve_candidates,
     to_listed_predicate,
 )
-from askgraph.methods.settings import (
-    SpendingSettings,
-    check_choices,
-    check_fractions,
-    check_minimum,
-    load_texts,
-)
-from askgraph.methods.shared import (
-    CompletionRecorder,
-    format_earlier_questions,
-    get_usage,
-    to_model_turns,
-)
-from askgraph.methods.shared.cooccurrence import (
-    FILTER_CHOICES,
-    NO_PREDICATES,
-    find_cooccurring_predicates,
-    is_refused,
-)
+from askgraph.methods.shared import cooccurrence
 from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.index_cache import parse_bm25
@@ -95,12 +79,12 @@ _LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
 _ListedTerms = tuple[ListedTerm, ...]
 _DEFAULT_CONFIDENCE = 0.6  # confidence in a query whose writer reports none
 _NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # confidence factor for each earlier query
-_TEXTS = load_texts("multi-stage")
+_TEXTS = method_settings.load_texts("multi-stage")
 
 
 @apply_presets
 @dataclass(frozen=True)
-class MultiStage(SpendingSettings):
+class MultiStage(method_settings.SpendingSettings):
     """Stages one after the other; the fields are its settings.
 
     With `preset` paper, unset settings take the published values.
@@ -169,18 +153,18 @@ class MultiStage(SpendingSettings):
         removed_writer = explain_removal("writer", Path(self.writer).suffix)
         if removal := removed_writer or explain_removal("form", self.form):
             raise SetupError(removal)
-        check_choices(
+        method_settings.check_choices(
             self,
             entities=_LINK_CHOICES,
             predicates=_LINK_CHOICES,
-            filter=FILTER_CHOICES,
+            filter=cooccurrence.FILTER_CHOICES,
             form=FORMS,
             search=SEARCH_CHOICES,
             writer=WRITER_CHOICES,
         )
-        check_minimum(self, 0, "near", "shots", "least_predicates")
-        check_minimum(self, 1, "candidates", "readings", "n", "rows")
-        check_fractions(self, "answer_from")
+        method_settings.check_minimum(self, 0, "near", "shots", "least_predicates")
+        method_settings.check_minimum(self, 1, "candidates", "readings", "n", "rows")
+        method_settings.check_fractions(self, "answer_from")
         parse_bm25(self.bm25_entities)
         parse_bm25(self.bm25_predicates)
         if self.writer in _MODEL_WRITERS and self.model is None:
@@ -243,7 +227,7 @@ class _MultiStageRun:
             self.outcome = Refusal("Nothing in the graph is named by the words of the question.")
             return
         yield Thought(reach)
-        if is_refused(self.method.filter, reach):
+        if cooccurrence.is_refused(self.method.filter, reach):
             entity_labels, predicate_labels = (
                 ", ".join(repr(term.label) for term in listed[:4])
                 for listed in (self.entities, self.predicates)
@@ -374,9 +358,9 @@ class _MultiStageRun:
         method, usable = self.method, self.predicates
         schema = await linked_context.load_schema_around((*self.entities, *usable))
         cooccurring = await asyncio.to_thread(
-            find_cooccurring_predicates, schema, self.entities, usable
+            cooccurrence.find_cooccurring_predicates, schema, self.entities, usable
         )
-        reach = cooccurring.describe_reach(usable) if self.entities else NO_PREDICATES
+        reach = cooccurring.describe_reach(usable) if self.entities else cooccurrence.NO_PREDICATES
         if method.predicates == "proposed":
             return usable, reach  # they exist, and are enough
         if method.restrict and self.entities:
@@ -396,7 +380,7 @@ class _MultiStageRun:
     async def write_and_run(self, listed: _ListedTerms) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse if none has."""
         method, graph = self.method, self.context.graph
-        recorder = CompletionRecorder(self.model) if self.model else None
+        recorder = shared.CompletionRecorder(self.model) if self.model else None
         context_texts, writer_prompt = await record_or_replay(
             "prompt",
             tuple[tuple[str, ...], Prompt | None],
@@ -405,7 +389,7 @@ class _MultiStageRun:
         )
         if writer_prompt is not None:
             yield writer_prompt
-        usage_before = get_usage(self.account)
+        usage_before = shared.get_usage(self.account)
 
         async def write_queries() -> Sequence[Hypothesis]:
             writer: GraphSearchWriter | PromptedWriter = GraphSearchWriter(ranking=method.ranking)
@@ -419,8 +403,8 @@ class _MultiStageRun:
             else record_or_replay("written", tuple[Hypothesis, ...], write_queries, listed)
         )
         if recorder is not None and recorder.last_completion is not None:
-            for turn in to_model_turns(
-                recorder.last_completion, get_usage(self.account) - usage_before
+            for turn in shared.to_model_turns(
+                recorder.last_completion, shared.get_usage(self.account) - usage_before
             ):
                 yield turn
         for hypothesis in queries:
@@ -442,7 +426,7 @@ class _MultiStageRun:
         def format_iri(iri: str) -> str:
             return names_by_iri.get(iri) or graph.prefixes.shorten(iri)
 
-        earlier_questions = format_earlier_questions(question)
+        earlier_questions = shared.format_earlier_questions(question)
         context_texts = (
             *format_glossary(question, [graph], format_iri=format_iri),
             *([earlier_questions] if earlier_questions else []),

@@ -120,22 +120,18 @@ class Toolbox(Protocol):
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schemas of the tools, as a language model sees them."""
-        ...
 
     @property
     def graphs(self) -> Sequence[KnowledgeGraph]:
         """The graphs; empty during a replay."""
-        ...
 
     @property
     def graph_names(self) -> tuple[str, ...]:
         """The names of the graphs; if there are several, each call must name one as `graph`."""
-        ...
 
     @property
     def requests(self) -> int:
         """The number of SPARQL requests of all calls so far."""
-        ...
 
     async def call(self, call: ToolCall) -> ToolUse:
         """Run a call that a model wrote; the observation reports any fault in it.
@@ -145,11 +141,9 @@ class Toolbox(Protocol):
         Raises:
             SetupError: the run must end.
         """
-        ...
 
     async def call_all(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
         """Run the calls of one turn concurrently and return them in order; see `call`.
 
         Each runs as if it were the only one: it ignores what another call shows.
         """
-        ...

@@ -6,26 +6,8 @@ from typing import Annotated
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.glossary import add_note
-from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_faults import (
-    explain_empty_result,
-    explain_failure,
-    explain_fault,
-    explain_unknown_iris,
-    explain_unseen_iris,
-    find_unknown_iris,
-    find_unseen_iris,
-)
-from askgraph.methods.tools.query_run import (
-    MAX_ROWS,
-    QueryRun,
-    answer_query,
-    build_answer,
-    get_query_key,
-    has_been_read,
-    prepare_query,
-    run_query,
-)
+from askgraph.methods.tools import Context, query_faults
+from askgraph.methods.tools import query_run as query_runs
 from askgraph.methods.tools.rendering import RenderedText, clip_text, quote, render_table
 from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.sparql.results import GraphResult, SelectResult
@@ -55,11 +37,13 @@ async def answer(
     an empty result, an unseen result and unseen IRIs of the graph when the same query comes again,
     since all of these may be right.
     """
-    prepared_query = prepare_query(context, query)
+    prepared_query = query_runs.prepare_query(context, query)
     try:
         if context.guarded and (doubt := await _check_iris(context, prepared_query.query)):
             return _refuse(doubt)
-        query_run = await run_query(context, prepared_query.query, rows=MAX_ROWS)
+        query_run = await query_runs.run_query(
+            context, prepared_query.query, rows=query_runs.MAX_ROWS
+        )
         names = _parse_columns(columns, query_run)
         is_empty = isinstance(query_run.result, SelectResult) and not query_run.result.rows
         if (
@@ -67,7 +51,7 @@ async def answer(
             and not context.limits.plain
             and _record_refusal(context, "empty", prepared_query.query)
         ):
-            explanation = await explain_empty_result(context, query_run.query)
+            explanation = await query_faults.explain_empty_result(context, query_run.query)
             text = f"it has no rows. {explanation.text}\nMend it, or end with the same query again."
             return _refuse(RenderedText(text, explanation.iris))
         is_repeated = _build_refusal_key("unseen", prepared_query.query) in context.refused_queries
@@ -79,17 +63,21 @@ async def answer(
         confidence = (
             min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _DEFAULT_CERTAINTY
         ) * (_EMPTY_RESULT_WEIGHT if is_empty else 1.0)
-        final_answer = await build_answer(context, query_run, names, confidence=confidence)
+        final_answer = await query_runs.build_answer(
+            context, query_run, names, confidence=confidence
+        )
     except QueryError as problem:
         if context.limits.plain:
             return _refuse(RenderedText(str(problem)))
-        return _refuse(await explain_fault(context, prepared_query.query, problem))
+        return _refuse(await query_faults.explain_fault(context, prepared_query.query, problem))
     except ServiceError as problem:
-        return _refuse(RenderedText(explain_failure(problem)))
+        return _refuse(RenderedText(query_faults.explain_failure(problem)))
     return await _accept(context, query_run, final_answer)
 
 
-async def _accept(context: Context, query_run: QueryRun, final_answer: Answer) -> Observation:
+async def _accept(
+    context: Context, query_run: query_runs.QueryRun, final_answer: Answer
+) -> Observation:
     """Return the observation that ends the run, with the result for a later review."""
     words = quote(final_answer.words, _MAX_ANSWER_CHARACTERS)
     if final_answer.boolean is not None:
@@ -121,24 +109,24 @@ def _record_refusal(context: Context, reason: str, query: str) -> bool:
 
 
 def _build_refusal_key(reason: str, query: str) -> str:
-    return f"{reason}: {get_query_key(query)}"
+    return f"{reason}: {query_runs.get_query_key(query)}"
 
 
 async def _check_iris(context: Context, query: str) -> RenderedText | None:
     """Return the fault of IRIs that were never shown; None if there is none."""
-    unseen_iris = find_unseen_iris(context, query)
+    unseen_iris = query_faults.find_unseen_iris(context, query)
     if not unseen_iris:
         return None
     unknown = [
         iri
-        for iri in await find_unknown_iris(context, query)
+        for iri in await query_faults.find_unknown_iris(context, query)
         if iri in unseen_iris and not iri.startswith(STANDARD_NAMESPACES)
     ]
     if unknown:
-        return await explain_unknown_iris(context, query, unknown)
+        return await query_faults.explain_unknown_iris(context, query, unknown)
     if not _record_refusal(context, "unseen", query):
         return None
-    explanation = await explain_unseen_iris(context, unseen_iris)
+    explanation = await query_faults.explain_unseen_iris(context, unseen_iris)
     text = (
         f"nothing has shown these IRIs so far: {explanation.text}. If they are meant, answer again."
     )
@@ -146,7 +134,7 @@ async def _check_iris(context: Context, query: str) -> RenderedText | None:
 
 
 async def _show_unread_result(
-    context: Context, query_run: QueryRun, columns: list[str]
+    context: Context, query_run: query_runs.QueryRun, columns: list[str]
 ) -> Observation | None:
     """Return the result of a query if the model has not read it; a method needs no such check."""
     if columns == [_ALL_COLUMNS] or isinstance(query_run.result, GraphResult):
@@ -156,7 +144,7 @@ async def _show_unread_result(
         query_run.result.variables
     ):
         return None  # reported when the answer is built
-    if has_been_read(context, query_run, answer_columns) or not _record_refusal(
+    if query_runs.has_been_read(context, query_run, answer_columns) or not _record_refusal(
         context, "result", query_run.query
     ):
         return None
@@ -168,7 +156,7 @@ async def _show_unread_result(
     return Observation(text, result_text.iris, failed=True)
 
 
-def _parse_columns(columns: list[str], query_run: QueryRun) -> list[str]:
+def _parse_columns(columns: list[str], query_run: query_runs.QueryRun) -> list[str]:
     """Return the names of the answer columns.
 
     Raises:
@@ -203,7 +191,7 @@ async def cancel(
     if not query or not query.strip():
         return Observation(text, ends="cancel")
     try:
-        attempt = await answer_query(context, query, confidence=_CANCEL_CONFIDENCE)
+        attempt = await query_runs.answer_query(context, query, confidence=_CANCEL_CONFIDENCE)
     except (QueryError, ServiceError) as problem:
         failure = clip_text(str(problem), _MAX_REASON_CHARACTERS)
         return Observation(f"{text}\n(The best attempt failed: {failure})", ends="cancel")

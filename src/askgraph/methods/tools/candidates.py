@@ -117,8 +117,7 @@ class BestCandidates:
 
 async def find_best_candidates(context: Context, question: str) -> BestCandidates:
     """Return the best candidates for a question or a part of it: at most five, none empty."""
-    subquestion = replace(context.question, text=question)
-    proposal = await propose(subquestion, context.graph)
+    proposal = await propose(replace(context.question, text=question), context.graph)
     ranked_clusters = cluster_candidates(proposal.candidates)
     near_clusters = [
         cluster
@@ -373,11 +372,9 @@ async def run_distinct(
 def _estimate_solutions(
     candidate: QueryCandidate, profiles: Mapping[str, PredicateProfile]
 ) -> float:
-    """Estimate how many solutions an engine may look at.
-
-    These are the solutions of the pattern, starting from the nodes that it was expanded with; more
-    if a filter keeps few of them or a path must be traversed.
-    """
+    """Estimate how many solutions an engine may look at."""
+    # These are the solutions of the pattern, starting from the nodes that it was expanded with;
+    # more if a filter keeps few of them or a path must be traversed.
     reached_terms = {candidate.root}
     solutions = float(max(1, len(candidate.ids)))
     patterns = list_patterns(candidate.tree.where)

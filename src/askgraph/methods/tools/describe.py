@@ -349,10 +349,8 @@ def _group_by_predicate(rows: Sequence[Row]) -> dict[str, list[Term]]:
 
 
 async def _fetch_statements(context: Context, query: str) -> Statements:
-    """Return the outgoing statements of some nodes, from rows of node, predicate and value.
-
-    An empty query fetches nothing.
-    """
+    """Return the outgoing statements of some nodes, from rows of node, predicate and value."""
+    # An empty query fetches nothing.
     statements: dict[Term, list[tuple[str, Term]]] = defaultdict(list)
     for node, predicate, value in await _fetch_rows(context, query) if query else ():
         if node is not None and value is not None and isinstance(predicate, NamedNode):

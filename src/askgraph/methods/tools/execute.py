@@ -5,30 +5,8 @@ from typing import Annotated
 
 from askgraph.answers.verbalize import list_query_iris
 from askgraph.errors import QueryError, ServiceError
-from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_faults import (
-    diagnose_emptiness,
-    explain_failure,
-    explain_fault,
-    explain_unknown_iris,
-    find_unknown_iris,
-    join_lines,
-)
-from askgraph.methods.tools.query_run import (
-    QueryExecution,
-    count_rows,
-    execute_query,
-    mark_as_read,
-    prepare_query,
-    run_query,
-)
-from askgraph.methods.tools.rendering import (
-    RenderedText,
-    clip_text,
-    list_body_lines,
-    render_table,
-    render_triples,
-)
+from askgraph.methods.tools import Context, query_faults, rendering
+from askgraph.methods.tools import query_run as query_runs
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
@@ -51,40 +29,46 @@ async def execute(
     the nearest valid names, an empty result with its reason, and IRIs that the run has not shown
     yet with a description.
     """
-    execution = await execute_query(context, query, rows=_MAX_ROWS)
+    execution = await query_runs.execute_query(context, query, rows=_MAX_ROWS)
     if isinstance(execution, Observation):
         return execution
     parts = [await _render_result(context, execution, page), execution.remark]
-    mark_as_read(context, execution.query_run.query, execution.query_run.result)
+    query_runs.mark_as_read(context, execution.query_run.query, execution.query_run.result)
     texts = [*(f"({note})" for note in execution.notes), *(part.text for part in parts)]
     iris = tuple(dict.fromkeys(iri for part in parts for iri in part.iris))
     text = "\n".join(text for text in texts if text)
     return Observation(
-        text, iris, query=execution.query_run.query, rows=count_rows(execution.query_run)
+        text, iris, query=execution.query_run.query, rows=query_runs.count_rows(execution.query_run)
     )
 
 
-async def _render_result(context: Context, execution: QueryExecution, page: int) -> RenderedText:
+async def _render_result(
+    context: Context, execution: query_runs.QueryExecution, page: int
+) -> rendering.RenderedText:
     match execution.query_run.result:
         case bool() as holds:
-            return RenderedText("true" if holds else "false")
+            return rendering.RenderedText("true" if holds else "false")
         case SelectResult() as result if page > 0:
             return await _render_page(context, result, page)
         case SelectResult() as result:
-            return await render_table(context, result)
+            return await rendering.render_table(context, result)
         case GraphResult() as result:
-            return await render_triples(context, result)
+            return await rendering.render_triples(context, result)
 
 
-async def _render_page(context: Context, result: SelectResult, page: int) -> RenderedText:
+async def _render_page(context: Context, result: SelectResult, page: int) -> rendering.RenderedText:
     """Return one page of a result with longer texts, and its page number."""
     size, number = context.limits.rows, len(result.rows)
     pages = max(1, -(-number // size))
     if page > pages:
-        return RenderedText(f"there is no page {page}: {number:,} rows are {pages:,} of {size}")
+        return rendering.RenderedText(
+            f"there is no page {page}: {number:,} rows are {pages:,} of {size}"
+        )
     rows = result.rows[size * (page - 1) : size * page]
     limits = replace(context.limits, clip=_PAGE_CLIP_RATIO * context.limits.clip)
-    page_table = await render_table(replace(context, limits=limits), replace(result, rows=rows))
+    page_table = await rendering.render_table(
+        replace(context, limits=limits), replace(result, rows=rows)
+    )
     return replace(
         page_table, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {page_table.text}"
     )
@@ -103,28 +87,31 @@ async def why_empty(
     query without a match, and at most three changed queries with their numbers of rows. The tool
     makes at most 24 requests.
     """
-    text = prepare_query(context, query).query
+    text = query_runs.prepare_query(context, query).query
     try:
-        query_run = await run_query(context, text, rows=1)
-        if query_run.result is not False and count_rows(query_run):
+        query_run = await query_runs.run_query(context, text, rows=1)
+        if query_run.result is not False and query_runs.count_rows(query_run):
             return Observation("the query has a result: run it", query=text, rows=1)
-        unknown = await find_unknown_iris(context, text)
-        explanation = await explain_unknown_iris(context, text, unknown)
-        emptiness = await diagnose_emptiness(context, text, budget=_MAX_REQUESTS)
+        unknown = await query_faults.find_unknown_iris(context, text)
+        explanation = await query_faults.explain_unknown_iris(context, text, unknown)
+        emptiness = await query_faults.diagnose_emptiness(context, text, budget=_MAX_REQUESTS)
     except QueryError as problem:
-        fault = await explain_fault(context, text, problem)
+        fault = await query_faults.explain_fault(context, text, problem)
         return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
     except ServiceError as problem:
-        return Observation(f"the query failed: {explain_failure(problem)}", failed=True)
+        return Observation(
+            f"the query failed: {query_faults.explain_failure(problem)}", failed=True
+        )
     lines, iris = [explanation.text] if unknown else [], list(explanation.iris)
     if emptiness is not None:
-        lines.append(join_lines(emptiness.reason))
+        lines.append(query_faults.join_lines(emptiness.reason))
     for suggestion in emptiness.suggestions if emptiness else ():
         laid_out = lay_out_query(suggestion.query, context.graph.prefixes, {})
-        new_query = clip_text(
-            " ".join(map(str.strip, list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
+        new_query = rendering.clip_text(
+            " ".join(map(str.strip, rendering.list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
         )
-        lines.append(f"{join_lines(suggestion.change)} ({suggestion.results:,} rows): {new_query}")
+        change = query_faults.join_lines(suggestion.change)
+        lines.append(f"{change} ({suggestion.results:,} rows): {new_query}")
         iris += list_query_iris(suggestion.query)
     if not lines:
         lines.append("no rows, and no part of the query could be found that is to blame")

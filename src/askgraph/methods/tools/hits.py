@@ -300,8 +300,7 @@ class HitFormatter:
         has = f"has {', '.join(hints)}" if hints else ""
         about = self._describe_nameless(hit)
         other_names = self._format_other_names(hit)
-        infos = self._format_infos(hit)
-        return _join_parts(head, about, other_names, infos, has, hit.note)
+        return _join_parts(head, about, other_names, self._format_infos(hit), has, hit.note)
 
     def format_property(
         self,

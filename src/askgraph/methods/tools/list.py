@@ -213,10 +213,9 @@ async def fetch_groups(context: Context, pattern: TriplePattern) -> list[Predica
             return [PredicateTriples(profile.iri, profile.triples)]
     column = f"({pattern.predicate} AS ?p)" if pattern.predicate else "?p"
     query = (
-        f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {{ SELECT {column} WHERE "
-        f"{{ {_build_pattern(pattern, str(pattern.predicate or '?p'))} }} LIMIT "
-        f"{_MAX_COUNTED_TRIPLES} }} }} "
-        f"GROUP BY ?p ORDER BY DESC(?n) LIMIT {_MAX_PREDICATES}"
+        f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {{ SELECT {column} WHERE {{ "
+        f"{_build_pattern(pattern, str(pattern.predicate or '?p'))} }} LIMIT "
+        f"{_MAX_COUNTED_TRIPLES} }} }} GROUP BY ?p ORDER BY DESC(?n) LIMIT {_MAX_PREDICATES}"
     )
     result = await context.graph.endpoint.select(
         query, timeout=context.limits.timeout, limit=_MAX_PREDICATES

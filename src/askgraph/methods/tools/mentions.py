@@ -216,10 +216,8 @@ def _is_schema_word(linked: LinkedQuestion, link: Link) -> bool:
 
 
 def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
-    """Yield runs of content words that no name matches well, in the order of the question.
-
-    A number begins with the word before it: "floor 8".
-    """
+    """Yield runs of content words that no name matches well, in the order of the question."""
+    # A number begins with the word before it: "floor 8".
     linked_tokens = _list_schema_words(linked)
     for link in linked.links:
         is_part = link.kind is ItemKind.VALUE and len(link.positions) < len(stem_name(link.target))

@@ -57,11 +57,7 @@ async def explain_fault(context: Context, query: str, problem: errors.QueryError
 
 
 async def find_unknown_iris(context: Context, query: str) -> tuple[str, ...]:
-    """Return the IRIs of a query that the graph does not contain.
-
-    Raises:
-        ServiceError: the endpoint fails.
-    """
+    """Return the IRIs of a query that the graph lacks; raise `ServiceError` if it fails."""
     return await filter_unknown_iris(context, extract_iris(query))
 
 
@@ -174,11 +170,7 @@ def find_unseen_iris(context: Context, query: str) -> tuple[str, ...]:
 
 
 async def explain_unseen_iris(context: Context, iris: tuple[str, ...]) -> RenderedText:
-    """Describe IRIs of the graph by label and class, the first six of them.
-
-    Raises:
-        ServiceError: the endpoint fails.
-    """
+    """Describe the first six IRIs by label and class; raise `ServiceError` if a graph fails."""
     first_iris = iris[:_MAX_DESCRIBED_IRIS]
     # The two smallest classes of each IRI that is not a predicate: they are the most specific.
     profile = context.graph.profile

@@ -236,8 +236,7 @@ async def choose_answer_columns(
 
     For a follow-up question all columns answer, since its own words cover only a part.
     """
-    question = context.question
-    if len(result.variables) < 2 or question.before:
+    if len(result.variables) < 2 or context.question.before:
         return result.variables
     return await asyncio.to_thread(_choose_columns, context, query, result)
 

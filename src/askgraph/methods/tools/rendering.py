@@ -60,8 +60,7 @@ class TermWriter:
     @classmethod
     async def from_iris(cls, context: Context, iris: Iterable[str]) -> "TermWriter":
         """Create a writer with the labels of these IRIs, of the first 500 at most."""
-        distinct_iris = list(dict.fromkeys(iris))
-        return cls(context, await fetch_labels(context, distinct_iris))
+        return cls(context, await fetch_labels(context, list(dict.fromkeys(iris))))
 
     def write_short(self, iri: str) -> str:
         """Write an IRI alone: `space:Titan`, or `<http://…>` if it has no prefix."""

@@ -74,12 +74,7 @@ class ReplayedModel:
         }
         self._turn_index = 0
         model = self._turns[0][1].model if self._turns else ""
-        self._identity = identity or llm.Identity("replayed", model or "replayed")
-
-    @property
-    def identity(self) -> llm.Identity:
-        """The model of the trace, under the name that its server reported."""
-        return self._identity
+        self.identity = identity or llm.Identity("replayed", model or "replayed")
 
     async def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
@@ -135,8 +130,7 @@ class ReplayedToolbox:
     @property
     def first_messages(self) -> list[llm.Message]:
         """The first messages to the model, with results from the graphs."""
-        first = next(step for step in self.trace.steps if isinstance(step, Prompt))
-        return [*first.messages]
+        return [*next(step for step in self.trace.steps if isinstance(step, Prompt)).messages]
 
     @property
     def graphs(self) -> tuple[KnowledgeGraph, ...]:

@@ -104,10 +104,8 @@ class SchemaSlice:
 
     @cached_property
     def _nearness(self) -> dict[str, float]:
-        """Score of each shown predicate: the best of its variants.
-
-        All predicates of a node that only links others score like the best of them.
-        """
+        """Score of each shown predicate: the best of its variants."""
+        # All predicates of a node that only links others score like the best of them.
         predicates = self.graph.profile.predicates
         own_scores = {
             p.iri: self._name_scores.get(p.iri, 0.0) * 1.5
@@ -653,11 +651,9 @@ class SchemaNames:
         superclass = self._parents[c.iri] if c.iri in self._properties_by_class else None
         parent = ""
         if superclass:
-            is_counted = self._is_counted(c.iri, superclass)
-            not_counted = "" if is_counted else ", not counted there"
+            not_counted = "" if self._is_counted(c.iri, superclass) else ", not counted there"
             parent = f" (a {self.writer.write_short(superclass)}{not_counted})"
-        nameless = c.nary or (c.name_predicate is None and c.instances > 1)
-        note = " (no name)" if nameless else ""
+        note = " (no name)" if c.nary or (c.name_predicate is None and c.instances > 1) else ""
         count = f" {c.instances:,}" if self.writer.context.can_show_counts else ""
         return f"{self.writer.write_iri(c.iri)}{count}{parent}{note}"
 

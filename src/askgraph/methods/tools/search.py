@@ -238,10 +238,8 @@ def _format_count(count: int) -> str:
 async def _search_contents(
     context: Context, candidates: VariableCandidates, text: str
 ) -> list[SearchHit]:
-    """Search unnamed nodes by their values and by the names of the nodes that they link.
-
-    The result is empty if there are too many such nodes.
-    """
+    """Search unnamed nodes by their values and by the names of the nodes that they link."""
+    # The result is empty if there are too many such nodes.
 
     def list_unnamed() -> list[Term]:
         nodes = (term for term in candidates.terms if not isinstance(term, Literal))
@@ -359,8 +357,7 @@ async def search_variable(
     hits = await search_candidates(context, candidates, text, sort)
     total_text = f"{len(candidates.terms):,} {noun}"
     if not text:
-        is_cut = len(hits) < len(candidates.terms)
-        suffix = f", the {len(hits)} most frequent" if is_cut else ""
+        suffix = f", the {len(hits)} most frequent" if len(hits) < len(candidates.terms) else ""
         trouble = f"{candidates.trouble}: " if candidates.trouble else ""
         head = f"{trouble}{total_text}{suffix}:" if hits else f"{noun}: {candidates.trouble}"
     elif candidates.trouble:
@@ -498,9 +495,8 @@ async def search_constrained(
     constraints = {role: text for role, text in texts_by_role.items() if text and text.strip()}
     if position in constraints:
         raise QueryError(
-            f"{position} is what to find, so it cannot be given as "
-            f"{constraints[position][:80]!r}; leave "
-            "it out, or choose another position"
+            f"{position} is what to find, so it cannot be given as {constraints[position][:80]!r}; "
+            "leave it out, or choose another position"
         )
     sort: Sort = "properties" if position == "property" else "entities"
     if not constraints:

@@ -98,8 +98,7 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
     """
     plain = text.strip()
     if number := _NUMBER.fullmatch(plain):
-        kind = v.XSD_DECIMAL if number[1] else v.XSD_INTEGER
-        return Literal(plain, datatype=NamedNode(kind))
+        return Literal(plain, datatype=NamedNode(v.XSD_DECIMAL if number[1] else v.XSD_INTEGER))
     if plain in ("true", "false"):
         return Literal(plain, datatype=NamedNode(v.XSD_BOOLEAN))
     if not plain.startswith('"'):
@@ -162,9 +161,8 @@ async def _explain_missing_iri(context: Context, text: str, sort: NameScope) -> 
         return "an IRI is missing: write it as prefix:name or <http://…>"
     if text.startswith("_:"):
         return (
-            f"{quoted_text} is a blank node, which cannot be asked for by name: start from "
-            "the thing it "
-            "hangs on, or use a variable in a query"
+            f"{quoted_text} is a blank node, which cannot be asked for by name: start from the "
+            "thing it hangs on, or use a variable in a query"
         )
     if text[0] in "?$":
         return f"{quoted_text} is a variable; an IRI is wanted: prefix:name or <http://…>"

@@ -198,8 +198,7 @@ class GraphToolbox:
         return ToolUse(call.name, arguments, observation, seconds, call.id), context
 
     def _copy_context(self, arguments: dict[str, object]) -> Context:
-        first = next(iter(self._contexts))
-        graph_context = self._contexts[str(arguments.get("graph", first))]
+        graph_context = self._contexts[str(arguments.get("graph", next(iter(self._contexts))))]
         sets = (
             set(graph_context.shown_iris),
             set(graph_context.refused_queries),

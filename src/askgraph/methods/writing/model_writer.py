@@ -140,8 +140,7 @@ class PromptedWriter:
         task, user_message = build_messages(question, TermNames(terms, self.form), self.notes)
         conversation = [task]
         if self.form == PLAIN and self.shots:
-            similar = rank_examples(question, graph.examples, limit=self.shots)
-            for example, _ in reversed(similar):
+            for example, _ in reversed(rank_examples(question, graph.examples, limit=self.shots)):
                 conversation += [User(f"Question: {example.question}"), Assistant(example.query)]
         return [*conversation, user_message]
 

@@ -181,8 +181,7 @@ class TermNames:
         return "".join(pieces) + text[at:]
 
     def _name_term(self, term: NamedNode | Literal) -> str:
-        target = term.value if isinstance(term, NamedNode) else str(term)
-        if name := self.by_target.get(target):
+        if name := self.by_target.get(term.value if isinstance(term, NamedNode) else str(term)):
             return name
         if is_listing_required(term):
             raise UnlistedTermError(to_text(term))

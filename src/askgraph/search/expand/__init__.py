@@ -105,8 +105,6 @@ def combine_states(
     """Combine two states at one node.
 
     Args:
-        first: a state.
-        second: another state.
         repeated_weight: the weight of the words that both use.
         shared_penalty: the penalty that both include.
     """
@@ -148,8 +146,7 @@ def find_named_words(node: Node) -> int:
     """Return all words that name parts of a pattern, as a bit mask."""
     mask = 0
     for part in node.walk():
-        links = (part.link, part.cls_link, *(edge.link for edge, _ in part.edges))
-        for link in links:
+        for link in (part.link, part.cls_link, *(edge.link for edge, _ in part.edges)):
             mask |= link.mask if link is not None else 0
         if part.quantity is not None:
             mask |= to_bit_mask(part.quantity.positions)

@@ -33,17 +33,7 @@ from askgraph.search.expand import (
     find_named_words,
     list_first_words,
 )
-from askgraph.search.expand.schema import (
-    Schema,
-    compute_direction_penalty,
-    find_values_by_initials,
-    get_explained_codes,
-    get_object_kinds,
-    get_truth_terms,
-    has_codes,
-    is_mirrored,
-    take_step,
-)
+from askgraph.search.expand import schema as expand_schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
@@ -73,8 +63,6 @@ class BeamSearch:
     """A beam search over one graph for one question.
 
     Attributes:
-        graph: the arrays of the graph.
-        linked: the linked question.
         frame: the operators of the question.
         weights: the weights of the ranking.
         beam_width: the number of states retained per level.
@@ -84,7 +72,7 @@ class BeamSearch:
     """
 
     graph: GraphArrays
-    schema: Schema
+    schema: expand_schema.Schema
     linked: LinkedQuestion
     frame: QuestionOperators
     weights: Mapping[str, float]
@@ -140,7 +128,9 @@ class BeamSearch:
             if number is None or not flagged or flag.score < FULL_NAME_SHARE:
                 continue
             owners = {cls for cls, _ in self.schema.predicates[number].subject_classes}
-            for link in flagged if get_truth_terms(self.schema, number) is not None else ():
+            for link in (
+                flagged if expand_schema.get_truth_terms(self.schema, number) is not None else ()
+            ):
                 words = [tokens[at] for at in (*flag.positions, *link.positions)]
                 is_name = any(word.is_capitalized or word.quote is not None for word in words)
                 if link.score > FULL_NAME_SHARE and link.target in owners and not is_name:
@@ -181,11 +171,9 @@ class BeamSearch:
         )
 
     def compute_gain(self, link: Link, used: int) -> float:
-        """Return the gain of a link's words that are not used yet.
-
-        It is 0 if content words overlap, except that a predicate may repeat a lesser part that is
-        used ("pet type" of pets).
-        """
+        """Return the gain of a link's words that are not used yet."""
+        # It is 0 if content words overlap, except that a predicate may repeat a lesser part that is
+        # used ("pet type" of pets).
         new_weight, repeated_weight = 0.0, 0.0
         for at, quality in zip(link.positions, link.qualities, strict=True):
             weight = self.linked.weights[at]
@@ -231,7 +219,6 @@ class BeamSearch:
         """Yield all steps from a state.
 
         Args:
-            state: the state.
             named_only: whether to follow only predicates that words name.
         """
         ids = state.node.ids
@@ -281,7 +268,7 @@ class BeamSearch:
         if nodes is None and is_transitive:
             nodes = self.graph.compute_closure(ids, predicate, inverse=inverse)
         elif nodes is None:
-            nodes = take_step(self.schema, ids, predicate, inverse=inverse)
+            nodes = expand_schema.take_step(self.schema, ids, predicate, inverse=inverse)
         if key is not None:
             self._step_results[key] = nodes
         return nodes
@@ -289,7 +276,7 @@ class BeamSearch:
     def _expand_predicate(
         self, state: PartialMatch, predicate: int, inverse: bool, named_only: bool, is_literal: bool
     ) -> Iterator[PartialMatch]:
-        is_symmetric = is_mirrored(self.schema, predicate)
+        is_symmetric = expand_schema.is_mirrored(self.schema, predicate)
         if is_symmetric and inverse and predicate in self.get_predicates(state.ids):
             return  # the same step in the other direction
         is_return = any(
@@ -312,7 +299,9 @@ class BeamSearch:
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
             penalty = self._compute_step_penalty(state, ids, predicate, inverse, is_literal)
-            penalty += compute_direction_penalty(self.linked, self.schema, state.node, predicate)
+            penalty += expand_schema.compute_direction_penalty(
+                self.linked, self.schema, state.node, predicate
+            )
             penalty += Penalty.DEEP_STEP if is_transitive and not inverse else 0.0
             readings: list[Link | None] = [*links[:_MAX_LINKS_PER_PREDICATE]]
             quantity = state.node.quantity if is_literal else None
@@ -370,7 +359,7 @@ class BeamSearch:
             return False
         if (explaining := self.schema.get_predicate_number(link.code)) is not None:
             return predicate != explaining
-        return not has_codes(self.schema, predicate, link.code)
+        return not expand_schema.has_codes(self.schema, predicate, link.code)
 
     def _get_step_links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
         """Return the links of a step; a question word alone only names a predicate's objects."""
@@ -427,7 +416,7 @@ class BeamSearch:
 
         Another named chain is followed once: "whose manager is".
         """
-        if predicate not in self.schema.transitive_predicates or is_mirrored(
+        if predicate not in self.schema.transitive_predicates or expand_schema.is_mirrored(
             self.schema, predicate
         ):
             return (False,)
@@ -436,14 +425,12 @@ class BeamSearch:
         return (True,) if inverse else (True, False)
 
     def _is_containment(self, predicate: int) -> bool:
-        """Return whether a predicate is transitive by meaning, as for places.
-
-        A chain of things alone ("manager", "prerequisite") is not.
-        """
+        """Return whether a predicate is transitive by meaning, as for places."""
+        # A chain of things alone ("manager", "prerequisite") is not.
         if predicate not in self._containment:
             schema = self.schema
             self._containment[predicate] = (
-                "places" in get_object_kinds(schema, predicate)
+                "places" in expand_schema.get_object_kinds(schema, predicate)
                 or schema.is_subject_name(predicate)
                 or schema.is_declared_transitive(predicate)
             )
@@ -454,8 +441,7 @@ class BeamSearch:
     ) -> PartialMatch:
         child, link = state.node, edge.link
         if is_literal and len(child.terms) > 1:
-            objects = self.graph.get_ends(edge.predicate, inverse=True)
-            matching = intersect(child.ids, objects)
+            matching = intersect(child.ids, self.graph.get_ends(edge.predicate, inverse=True))
             child = replace(child, ids=matching, terms=tuple(matching.tolist()))
         return PartialMatch(
             Node(ids, edges=((edge, child),)),
@@ -544,14 +530,11 @@ class BeamSearch:
         return GainWeight.REPEATED_CLASS if is_repeated else 0.0
 
     def is_role_name(self, edge: Edge, *, at_root: bool) -> bool:
-        """Return whether a named predicate describes its root end, or else its far end.
-
-        "supplier" describes the object, "supplier of" and "is a supplier of" the subject.
-        """
+        """Return whether a named predicate describes its root end, or else its far end."""
+        # "supplier" describes the object, "supplier of" and "is a supplier of" the subject.
         if edge.link is None or not self.schema.is_noun(edge.link.name):
             return False
-        is_subject_name = self.schema.is_subject_name(edge.predicate)
-        return (is_subject_name != edge.inverse) == at_root
+        return (self.schema.is_subject_name(edge.predicate) != edge.inverse) == at_root
 
     @cached_property
     def classes_in_question(self) -> frozenset[str]:
@@ -598,12 +581,10 @@ _FULL_NAME_SHARE = 0.9  # from this similarity on all of a name is there, but fo
 
 
 def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
-    """Return the links without things that match only words used otherwise.
-
-    Such words are operators, units after their number, single letters, full names of classes or
-    predicates that are only a part of the thing's name, and numbers, which also match texts. Quoted
-    and capitalized words may always be names.
-    """
+    """Return the links without things that match only words used otherwise."""
+    # Such words are operators, units after their number, single letters, full names of classes or
+    # predicates that are only a part of the thing's name, and numbers, which also match texts.
+    # Quoted and capitalized words may always be names.
     tokens = linked.reading.tokens
     positions = {
         at
@@ -680,7 +661,7 @@ class Expansion:
 def expand(
     linked: LinkedQuestion,
     operators: QuestionOperators,
-    schema: Schema,
+    schema: expand_schema.Schema,
     weights: Mapping[str, float],
     *,
     limit: int | None = None,
@@ -822,10 +803,8 @@ def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
 
 
 def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Link]]:
-    """Return the things with the same name, by class; all of a class are meant.
-
-    If one is much better known than another of its class, those are no group.
-    """
+    """Return the things with the same name, by class; all of a class are meant."""
+    # If one is much better known than another of its class, those are no group.
     first = links[0]
     if len(links) < 2 or first.kind is not ItemKind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
         return []
@@ -863,11 +842,9 @@ def _create_seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
 
 
 def _create_abbreviation_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
-    """Yield states for values abbreviated by a word without another meaning in the graph.
-
-    A predicate's description explains the value, or the word is its initials; then other words name
-    the predicate. No other value of the predicate may match.
-    """
+    """Yield states for values abbreviated by a word without another meaning in the graph."""
+    # A predicate's description explains the value, or the word is its initials; then other words
+    # name the predicate. No other value of the predicate may match.
     linked = search.linked
     explained = {
         at
@@ -880,10 +857,10 @@ def _create_abbreviation_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
     for at, token in enumerate(linked.reading.tokens):
         if at in explained or operator_mask >> at & 1 or token.quote is not None:
             continue
-        for term, predicate in get_explained_codes(search.schema).get(token.stem, ()):
+        for term, predicate in expand_schema.get_explained_codes(search.schema).get(token.stem, ()):
             yield from _create_abbreviation_seed(search, at, term, predicate)
         for number in search.links_by_predicate:
-            values = find_values_by_initials(search.schema, number, token.text)
+            values = expand_schema.find_values_by_initials(search.schema, number, token.text)
             if len(values) == 1:
                 yield from _create_abbreviation_seed(search, at, values[0])
 
@@ -1018,10 +995,8 @@ def subtract_states(
 
 
 def unite_states(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-    """Yield the union of two patterns around "or": "born in A or died in B".
-
-    Both may share an object: "directed or written by A".
-    """
+    """Yield the union of two patterns around "or": "born in A or died in B"."""
+    # Both may share an object: "directed or written by A".
     simple_states = [item for item in pool if item.anchored and _is_one_step(search, item.node)]
     head = min((at for at, weight in enumerate(search.linked.weights) if weight), default=0)
     if any(
@@ -1206,11 +1181,10 @@ def _find_shared_relation(search: BeamSearch, first_node: Node, second_node: Nod
 def move_roots(
     search: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> list[PartialMatch]:
-    """Return joined states with the root moved to a class at their far end that is named first.
-
-    This connects a thing and a class by four unnamed steps. It requires that no better state covers
-    as many words from that class; a return along a predicate also requires "other" or "same".
-    """
+    """Return joined states with the root moved to a class at their far end that is named first."""
+    # This connects a thing and a class by four unnamed steps. It requires that no better state
+    # covers as many words from that class; a return along a predicate also requires "other" or
+    # "same".
     best_scores: dict[str | None, tuple[float, float]] = {}
     for state in (*pool, *joined):
         best_scores[state.node.cls] = max(
@@ -1337,10 +1311,8 @@ def _subtract_pair(
 def _is_negated(
     search: BeamSearch, operator: Operator, base: Node, excluded: Node, negated_at: int
 ) -> bool:
-    """Return whether "no" separates the words of a thing from all words of its negated pattern.
-
-    A thing without words of its own needs none before "no".
-    """
+    """Return whether "no" separates the words of a thing from all words of its negated pattern."""
+    # A thing without words of its own needs none before "no".
     if search.linked.reading.has_sentence_break(operator.last, negated_at):
         return False
     last = find_named_words(excluded).bit_length()
@@ -1383,10 +1355,8 @@ def _merge_nodes(search: BeamSearch, first: Node, second: Node, ids: Ids) -> Nod
 
 
 def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
-    """Yield a named thing with the words beside its name that are true of it.
-
-    These are its class, and, for things that share a name, another thing that it is connected to.
-    """
+    """Yield a named thing with the words beside its name that are true of it."""
+    # These are its class, and, for things that share a name, another thing that it is connected to.
     link = seed.node.link
     if link is None or link.kind is not ItemKind.ENTITY or len(seed.ids) != 1:
         return

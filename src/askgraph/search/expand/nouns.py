@@ -66,11 +66,9 @@ def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
 
 @remember
 def list_main_classes(schema: Schema) -> tuple[str, ...]:
-    """Return the classes that generic nouns may mean, the main class first.
-
-    The weight of a class is the number of its instances times the squared number of their
-    properties: a few museum objects, each described in full, outweigh thousands of short notes.
-    """
+    """Return the classes that generic nouns may mean, the main class first."""
+    # The weight of a class is the number of its instances times the squared number of their
+    # properties: a few museum objects, each described in full, outweigh thousands of short notes.
     profiles = [profile for profile in schema.classes.values() if not profile.nary]
     largest = heapq.nlargest(_MAX_WEIGHED_CLASSES, profiles, key=lambda profile: profile.instances)
     weights = {
@@ -90,10 +88,8 @@ def _weigh_instances(ids: Ids, schema: Schema) -> float:
 
 
 def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:
-    """Return the words that end the names of several classes and are the full name of nothing.
-
-    "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
-    """
+    """Return the words that end the names of several classes and are the full name of nothing."""
+    # "Sensors" are flow sensors and zone temperature sensors, if no class is that of all sensors.
     full_names = {link.positions for link in linked.links if link.score >= FULL_NAME_SHARE}
     words: dict[tuple[int, ...], GlossaryWord] = {}
     for link in linked.get_links(ItemKind.CLASS):
@@ -121,8 +117,7 @@ def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestio
             iri = _index_codes(schema, link.target).get(code)
             if iri is not None:
                 name = schema.get_name_hint(iri)
-                qualities = (1.0,) * len(positions)
-                new = Link(ItemKind.ENTITY, iri, name, 1.0, positions, qualities)
+                new = Link(ItemKind.ENTITY, iri, name, 1.0, positions, (1.0,) * len(positions))
                 links.setdefault((iri, positions), new)
                 break
     if not links:
@@ -156,10 +151,8 @@ def _iterate_codes(
 
 @remember
 def _index_codes(schema: Schema, cls: str) -> dict[Code, str]:
-    """Return the instances of a class by their local name without the class's name.
-
-    A local name of digits alone is a key of a table and no name.
-    """
+    """Return the instances of a class by their local name without the class's name."""
+    # A local name of digits alone is a key of a table and no name.
     instances = schema.get_instances(cls)
     terms, stems = schema.graph.terms, schema.get_lineage_stems(cls)
     codes: dict[Code, str] = {}

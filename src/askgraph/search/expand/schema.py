@@ -20,17 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.deadline import limit_to_deadline
+from askgraph.graph import measures
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
 from askgraph.graph.literals import ValueKind, split_literal
-from askgraph.graph.measures import (
-    TemporalPredicates,
-    Unit,
-    detect_unit,
-    find_temporal_predicates,
-    get_unit_by_iri,
-    is_unit_like,
-    parse_unit,
-)
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -102,7 +94,6 @@ class Schema:
     """Facts about the classes and predicates of one graph.
 
     Attributes:
-        graph: the arrays of the graph.
         allowed_predicates: the IRIs of the predicates to follow; None for all.
         cache: results by the name of the function that computed them.
     """
@@ -159,10 +150,8 @@ class Schema:
 
     @cached_property
     def hidden_predicates(self) -> frozenset[int]:
-        """Predicates that describe, or repeat names or classes; the search does not follow them.
-
-        Those that people name in questions by their vocabulary are not among them.
-        """
+        """Predicates that describe, or repeat names or classes; the search does not follow them."""
+        # Those that people name in questions by their vocabulary are not among them.
         return frozenset(
             number
             for number, p in self.predicates.items()
@@ -228,11 +217,9 @@ class Schema:
 
     @cached_property
     def unspecific_predicates(self) -> frozenset[int]:
-        """Predicates of little meaning unless words name them.
-
-        Most things have them with one and the same object (the scheme of a thesaurus), or they
-        lead from most things to a great many (the links of a page).
-        """
+        """Predicates of little meaning unless words name them."""
+        # Most things have them with one and the same object (the scheme of a thesaurus), or they
+        # lead from most things to a great many (the links of a page).
         if not self.graph.complete:
             return frozenset()
         things = np.count_nonzero(np.diff(self.graph.out_offsets))
@@ -246,10 +233,8 @@ class Schema:
 
     @cached_property
     def outward_predicates(self) -> frozenset[int]:
-        """Predicates from each thing to its own pages or copies elsewhere.
-
-        The graph says nothing else of the objects.
-        """
+        """Predicates from each thing to its own pages or copies elsewhere."""
+        # The graph says nothing else of the objects.
         if not self.graph.complete:
             return frozenset()
         return frozenset(
@@ -392,10 +377,8 @@ class Schema:
 
     @cached_property
     def classes(self) -> dict[str, ClassProfile]:
-        """Profiles by class IRI, without classes of schema languages that no question names.
-
-        Superclasses without direct instances are included.
-        """
+        """Profiles by class IRI, without classes of schema languages that no question names."""
+        # Superclasses without direct instances are included.
         profiles = (*self.profile.classes, *collect_superclasses(self.graph, self.profile))
         return {
             c.iri: c for c in profiles if c.other_names or not c.iri.startswith(SCHEMA_NAMESPACES)
@@ -485,10 +468,8 @@ class Schema:
         return bool(cached[key])
 
     def find_surroundings(self, ids: Ids) -> tuple[tuple[StepPath, frozenset[int]], ...]:
-        """Return the predicates of nodes one or two steps away, each with the steps.
-
-        Computed once per class, from a sample of its instances.
-        """
+        """Return the predicates of nodes one or two steps away, each with the steps."""
+        # Computed once per class, from a sample of its instances.
         classes = self.get_classes(int(ids[0])) if len(ids) else ()
         if classes:
             return self._around(classes[0])
@@ -646,10 +627,8 @@ class Schema:
         return frozenset[str]().union(*map(self._get_class_stems, self.get_lineage(cls)))
 
     def is_named_after_class(self, predicate: int, ids: Ids, named_classes: frozenset[str]) -> bool:
-        """Return whether a predicate is named after its objects' class: country, of a Country.
-
-        Only classes in `named_classes` count.
-        """
+        """Return whether a predicate is named after its objects' class: country, of a Country."""
+        # Only classes in `named_classes` count.
         classes = self.get_classes(int(ids[0])) if len(ids) else ()
         return any(
             cls in named_classes and self.get_name_stems(predicate) & self._get_class_stems(cls)
@@ -678,12 +657,10 @@ class Schema:
     # Statements, times and units
 
     def find_value_predicate(self, ids: Ids, predicate: int) -> int | None:
-        """Return the predicate for the values of nameless nodes that another predicate leads to.
-
-        Its vocabulary says that it stands for them, it has the same name, as in statements with
-        qualifiers (head of government → a statement → head of government → a person), or its number
-        has a unit beside it.
-        """
+        """Return the predicate for the values of nameless nodes that another predicate leads to."""
+        # Its vocabulary says that it stands for them, it has the same name, as in statements with
+        # qualifiers (head of government → a statement → head of government → a person), or its
+        # number has a unit beside it.
         if not self.is_nameless(ids):
             return None
         name_stems, present = self.get_name_stems(predicate), self._sample_predicates(ids)
@@ -711,10 +688,8 @@ class Schema:
         return next((number for number in present if number in self.value_predicates), None)
 
     def is_own_key(self, ids: Ids, predicate: int) -> bool:
-        """Return whether a predicate of resources also gives the nodes' own key, as a literal.
-
-        This occurs if a table's column and the columns that refer to it have the same name.
-        """
+        """Return whether a predicate of resources also gives the nodes' own key, as a literal."""
+        # This occurs if a table's column and the columns that refer to it have the same name.
         if predicate not in self.mixed_predicates:
             return False
         keys = self.graph.step(ids[:_SAMPLE_SIZE], predicate)
@@ -725,9 +700,11 @@ class Schema:
         return [int(number) for number in self.graph.count_predicates(ids[:_WIDE_SAMPLE_SIZE])[0]]
 
     @cached_property
-    def times(self) -> TemporalPredicates:
+    def times(self) -> measures.TemporalPredicates:
         """The graph's predicates of time."""
-        return find_temporal_predicates(self.profile, self.graph if self.graph.complete else None)
+        return measures.find_temporal_predicates(
+            self.profile, self.graph if self.graph.complete else None
+        )
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int, bool], ...]:
@@ -748,12 +725,12 @@ class Schema:
         return None if self.times.rank is None else self.get_predicate_number(self.times.rank)
 
     @remember
-    def get_unit(self, predicate: int) -> Unit | None:
+    def get_unit(self, predicate: int) -> measures.Unit | None:
         """Return the unit of a predicate's numbers, by its names or descriptions."""
         texts = self._list_names(self.predicates[predicate])
         numbers = (self.graph.get_predicate_number(iri) for iri in v.DESCRIPTION_PREDICATES)
         known_numbers = (number for number in numbers if number is not None)
-        return detect_unit(
+        return measures.detect_unit(
             texts, self._iterate_literals(self.graph.predicates[predicate], known_numbers)
         )
 
@@ -772,10 +749,12 @@ class Schema:
     @cached_property
     def _unit_like_predicates(self) -> frozenset[int]:
         """Predicates with few, recurring texts, such as units and currencies."""
-        return frozenset(number for number, p in self.predicates.items() if is_unit_like(p))
+        return frozenset(
+            number for number, p in self.predicates.items() if measures.is_unit_like(p)
+        )
 
     @cached_property
-    def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
+    def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, measures.Unit]], ...]:
         """Predicates of one node for a number and its unit, with the units by term."""
         result, excluded = [], self.hidden_predicates | self.naming_predicates
         for predicate in self.predicates:
@@ -790,7 +769,7 @@ class Schema:
                 result += [(value, predicate, units) for value in numbers]
         return tuple(result)
 
-    def _find_units(self, predicate: int) -> dict[int, Unit]:
+    def _find_units(self, predicate: int) -> dict[int, measures.Unit]:
         """Return the units among a predicate's objects, by term; none if most are not units."""
         objects = self.graph.get_ends(predicate, inverse=True)
         if not 0 < len(objects) <= _MAX_UNITS_COUNT:
@@ -799,23 +778,21 @@ class Schema:
         units = {at: unit for at, unit in candidates if unit is not None}
         return units if 2 * len(units) > len(objects) else {}
 
-    def _parse_unit(self, term: int) -> Unit | None:
+    def _parse_unit(self, term: int) -> measures.Unit | None:
         """Return the unit of a term, by its IRI, its text, or its label."""
         terms = self.graph.terms
         if term < terms.first_iri:
-            return parse_unit(split_literal(terms.get_text(term))[0])
-        label_units = map(parse_unit, self._iterate_literals(term, self.naming_predicates))
-        unit = get_unit_by_iri(terms.get_value(term))
+            return measures.parse_unit(split_literal(terms.get_text(term))[0])
+        label_units = map(measures.parse_unit, self._iterate_literals(term, self.naming_predicates))
+        unit = measures.get_unit_by_iri(terms.get_value(term))
         return unit or next(
             (label_unit for label_unit in label_units if label_unit is not None), None
         )
 
 
 def _is_standard(profile: PredicateProfile) -> bool:
-    """Return whether a predicate belongs to a schema language, or names or describes things.
-
-    `rdf:value` says what a node stands for: it belongs to the data.
-    """
+    """Return whether a predicate belongs to a schema language, or names or describes things."""
+    # `rdf:value` says what a node stands for: it belongs to the data.
     return (
         (profile.iri.startswith(SCHEMA_NAMESPACES) and profile.iri != v.RDF_VALUE)
         or bool(get_standard_role(profile.iri))
@@ -1137,11 +1114,9 @@ def find_values_by_initials(schema: Schema, predicate: int, word: str) -> list[s
 
 @remember
 def get_explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return the codes explained in descriptions of predicates, by the stems of their words.
-
-    Examples are "G: goalie, D: defender" and "goalie (G), defender (D)". Each code is a term, with
-    its predicate.
-    """
+    """Return the codes explained in descriptions of predicates, by the stems of their words."""
+    # Examples are "G: goalie, D: defender" and "goalie (G), defender (D)". Each code is a term,
+    # with its predicate.
     codes = defaultdict[str, list[tuple[str, str]]](list)
     for number, text in _collect_descriptions(schema).items():
         has_explanation = _EXPLANATION.search(text) is not None
@@ -1193,11 +1168,9 @@ def _list_values(
 
 @remember
 def is_mirrored(schema: Schema, predicate: int) -> bool:
-    """Return whether a relation is symmetric, and some of its links are only stated one way.
-
-    It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it links
-    things of one class.
-    """
+    """Return whether a relation is symmetric, and some of its links are only stated one way."""
+    # It is if its schema declares it, or if its name indicates it ("sibling", "borders") and it
+    # links things of one class.
     profile = schema.predicates.get(predicate)
     if (
         profile is None
@@ -1235,10 +1208,8 @@ def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
 
 @remember
 def find_reverse(schema: Schema, predicate: int) -> int | None:
-    """Return the predicate whose links, read backwards, are further ones of a predicate.
-
-    It is the predicate itself if that is mirrored, or an inverse with links stated only there.
-    """
+    """Return the predicate whose links, read backwards, are further ones of a predicate."""
+    # It is the predicate itself if that is mirrored, or an inverse with links stated only there.
     if is_mirrored(schema, predicate):
         return predicate
     profile = schema.predicates.get(predicate)

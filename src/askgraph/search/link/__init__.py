@@ -26,21 +26,7 @@ from askgraph.index.names import (
     stem_name,
     stem_word,
 )
-from askgraph.search.link.lexicon import (
-    LANGUAGE,
-    SCHEMA_ONLY_MATCHES,
-    detect_abbreviations,
-    detect_scales,
-    expand_initials,
-    find_abbreviations,
-    find_codes,
-    find_country_matches,
-    find_initials,
-    find_related_matches,
-    find_spelling_variants,
-    get_schema_words,
-    is_full_name,
-)
+from askgraph.search.link import lexicon
 from askgraph.search.link.word_vectors import is_unknown_word
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import detect_operators
@@ -88,8 +74,8 @@ _THING_KINDS = (ItemKind.ENTITY, ItemKind.VALUE)
 _MIN_NAMESAKES: Final = 3  # from so many things with a plural in their names it says their kind
 
 _EXCLUDED_MATCHES: Final = {
-    ItemKind.ENTITY: SCHEMA_ONLY_MATCHES,
-    ItemKind.VALUE: SCHEMA_ONLY_MATCHES,
+    ItemKind.ENTITY: lexicon.SCHEMA_ONLY_MATCHES,
+    ItemKind.VALUE: lexicon.SCHEMA_ONLY_MATCHES,
     ItemKind.CLASS: frozenset(("doer", "demonym", "code")),
     ItemKind.PREDICATE: frozenset(("hyponym", "demonym", "code")),
 }
@@ -118,7 +104,6 @@ class Link:
     """A possible meaning of some words of a question.
 
     Attributes:
-        kind: the kind of the name.
         target: an IRI, or a literal as N-Triples text.
         name: the name in the graph.
         similarity: the share of the name that the words cover.
@@ -166,7 +151,6 @@ class LinkedQuestion:
     """All links of a question, best first.
 
     Attributes:
-        reading: the tokenized question.
         weights: the weight of each token; rare words weigh more, function words 0.
         scales: adjectives known only to the lexicon, with their positions.
         notes: sentences about names that could not be retrieved.
@@ -224,14 +208,12 @@ def link_question(
     """Link a question's words to the names of a graph.
 
     Args:
-        reading: the tokenized question.
-        index: the names.
         without: kinds of matches to leave out; see `Variant`.
     """
-    reading = detect_abbreviations(reading, index)
+    reading = lexicon.detect_abbreviations(reading, index)
     matched_variants = [item for item in find_variants(reading, index) if item.how not in without]
     hows = {(v.position, v.word, v.quality): v.how for v in matched_variants}
-    strict_keys = [key for key, how in hows.items() if how not in SCHEMA_ONLY_MATCHES]
+    strict_keys = [key for key, how in hows.items() if how not in lexicon.SCHEMA_ONLY_MATCHES]
     matches = index.search(strict_keys, at_least=_MIN_SEARCH_SHARE)
     if len(hows) > len(strict_keys):
         loose_matches = index.search(list(hows), at_least=_MIN_LOOSE_SEARCH_SHARE)
@@ -259,7 +241,7 @@ def link_question(
             code=table,
             how=("code",),
         )
-        for at, name, table in find_codes(reading, index)
+        for at, name, table in lexicon.find_codes(reading, index)
     ]
     links_found = _prefer_quoted_spelling(links_found, reading)
     links = tuple(_select_best_links(_adjust_for_prepositions(links_found, reading)))
@@ -269,9 +251,9 @@ def link_question(
     relevant_variants = [
         item
         for item in matched_variants
-        if item.how not in SCHEMA_ONLY_MATCHES or (item.position, item.how) in used_matches
+        if item.how not in lexicon.SCHEMA_ONLY_MATCHES or (item.position, item.how) in used_matches
     ]
-    measures = tuple(detect_scales(reading, index)) if "scale" not in without else ()
+    measures = tuple(lexicon.detect_scales(reading, index)) if "scale" not in without else ()
     return LinkedQuestion(
         reading, links, _weigh_tokens(reading, relevant_variants, index), measures
     )
@@ -313,7 +295,6 @@ def find_alternative_targets(linked: LinkedQuestion, target: str) -> tuple[str, 
     """Return other targets of the same kind for the words linked to a target, best first.
 
     Args:
-        linked: the linked question.
         target: an IRI, or a literal as N-Triples text.
     """
     targets: dict[str, None] = {}
@@ -409,10 +390,8 @@ def _is_written_as_name(run: Sequence[int], reading: TokenizedQuestion) -> bool:
 
 
 def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
-    """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path.
-
-    "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
-    """
+    """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path."""
+    # "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
     if link.kind not in _THING_KINDS or not all(map(reading.is_generic_noun, link.positions)):
         return False
     is_in_path = link.kind is ItemKind.ENTITY and stem_name(link.name) == stem_name(
@@ -422,10 +401,9 @@ def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
 
 
 def _keep_capital_names(links: Sequence[Link], reading: TokenizedQuestion) -> list[Link]:
-    """Leave out other links for the words of a full name that is written with its capitals.
-
-    "The Moon" is a thing and not the class "moon"; "Falcon Heavy" is neither "Falcon 9" nor heavy.
-    """
+    """Leave out other links for the words of a full name that is written with its capitals."""
+    # "The Moon" is a thing and not the class "moon"; "Falcon Heavy" is neither "Falcon 9" nor
+    # heavy.
     content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
     if reading.language in LANGUAGES_WITH_CAPITAL_NOUNS or all(t.is_capitalized for t in content):
         return [*links]
@@ -455,12 +433,10 @@ def _is_beside_name(link: Link, name: tuple[int, ...], reading: TokenizedQuestio
 
 
 def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Leave out parts of the names of several things for a plural noun of their kind.
-
-    "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form of
-    a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie (1967
-    album)".
-    """
+    """Leave out parts of the names of several things for a plural noun of their kind."""
+    # "Drinks with gin" is not about the category "Mint drinks" or "Coffee drinks". The short form
+    # of a name is less than the same words as a full name: "David Bowie" is hardly "David Bowie
+    # (1967 album)".
     phrases = {link.positions for link in links if link.is_exact and len(link.positions) > 1}
     full_names = {(link.kind, link.positions) for link in links if link.preferred and link.is_exact}
     targets: dict[tuple[int, ...], set[str]] = defaultdict(set)
@@ -492,12 +468,11 @@ def _drop_kind_parts(links: Sequence[Link], reading: TokenizedQuestion) -> Itera
 def _split_runs(
     positions: Sequence[int], reading: TokenizedQuestion, name: IndexedName
 ) -> Iterator[list[int]]:
-    """Split positions where a content word, or more than two function words, come between.
-
-    Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
-    noun to a later noun: "documents that have the status" contains no "document status". Names of
-    classes and things do not extend over a verb: "regions that are affected", "planets have rings".
-    """
+    """Split positions where a content word, or more than two function words, come between."""
+    # Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
+    # noun to a later noun: "documents that have the status" contains no "document status". Names of
+    # classes and things do not extend over a verb: "regions that are affected", "planets have
+    # rings".
     run: list[int] = []
     for at in positions:
         if run and _is_separated(run[-1], at, reading, name):
@@ -564,11 +539,9 @@ def _is_plural_before_noun(
 
 
 def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Lower the score of predicates whose name has another preposition: "flew to" for "flew on".
-
-    No penalty applies if another name of the predicate matches exactly: "discoverer", also
-    "discovered by"; but the same name without its preposition does not count.
-    """
+    """Lower the score of predicates whose name has another preposition: "flew to" for "flew on"."""
+    # No penalty applies if another name of the predicate matches exactly: "discoverer", also
+    # "discovered by"; but the same name without its preposition does not count.
     words, prepositions = reading.folded_words, reading.word_list.clauses["restrict"]
     mismatches: dict[tuple[str, tuple[int, ...]], set[tuple[str, ...]]] = defaultdict(set)
     for link in links:
@@ -656,7 +629,8 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
             ]
         matches += _join_words(reading.tokens, at, index)
         matches += (
-            Variant(position, *match) for position, match in find_initials(reading, at, free, index)
+            Variant(position, *match)
+            for position, match in lexicon.find_initials(reading, at, free, index)
         )
         if (
             reading.is_stop(at)
@@ -665,7 +639,7 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
         ):
             continue
         if token.text.isupper() and not reading.text.isupper():
-            spellings = find_spelling_variants(token, index)
+            spellings = lexicon.find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
         synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))
         matches += [Variant(at, x, _SYNONYM_SCORE, "synonym") for x in synonyms if x is not None]
@@ -699,22 +673,26 @@ def _find_related_variants(
     reading: TokenizedQuestion, at: int, matches: Sequence[Variant], index: NameIndex
 ) -> Iterator[Variant]:
     """Yield related words for a token that names no class or predicate in any form."""
-    token, is_english = reading.tokens[at], reading.language == LANGUAGE
+    token, is_english = reading.tokens[at], reading.language == lexicon.LANGUAGE
     english = (token.stem,) if is_english else translate_word(token.folded, reading.language)
     own_variants = [variant for variant in matches if variant.position == at]
     if token.is_capitalized or all(variant.how != "exact" for variant in own_variants):
         for word in dict.fromkeys((token.stem, *english)):
-            yield from (Variant(at, *match) for match in find_country_matches(word, index))
-    schema = get_schema_words(index).numbers
+            yield from (Variant(at, *match) for match in lexicon.find_country_matches(word, index))
+    schema = lexicon.get_schema_words(index).numbers
     if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):
         return
     has_capital = token.is_capitalized and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
     is_named = token.quote is not None or (at > 0 and has_capital)
-    is_named = is_named or token.stem in reading.word_list.naming or is_full_name(token.stem, index)
+    is_named = (
+        is_named
+        or token.stem in reading.word_list.naming
+        or lexicon.is_full_name(token.stem, index)
+    )
     for word in () if is_named else english:
-        yield from (Variant(at, *match) for match in find_related_matches(word, index))
-    yield from (Variant(at, *match) for match in find_abbreviations(token.stem, index))
-    yield from (Variant(at, *match) for match in expand_initials(token.stem, index))
+        yield from (Variant(at, *match) for match in lexicon.find_related_matches(word, index))
+    yield from (Variant(at, *match) for match in lexicon.find_abbreviations(token.stem, index))
+    yield from (Variant(at, *match) for match in lexicon.expand_initials(token.stem, index))
 
 
 def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> Iterator[Variant]:

@@ -64,11 +64,9 @@ class WordSpan:
 
 
 async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
-    """Add links to things that a graph's endpoint finds for the words.
-
-    If its search fails, or returns things with different names, exact labels are queried instead.
-    The notes report failures and the languages of the names.
-    """
+    """Add links to things that a graph's endpoint finds for the words."""
+    # If its search fails, or returns things with different names, exact labels are queried instead.
+    # The notes report failures and the languages of the names.
     search, reading = graph.name_search, linked.reading
     texts = {span: span.get_text(reading) for span in find_spans(linked)}
     if search is None or not texts:
@@ -111,11 +109,9 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
 async def _select_likeliest(
     entities: list[NamedItem], linked: LinkedQuestion, graph: KnowledgeGraph
 ) -> list[NamedItem]:
-    """Return the things, of too many with one name only those that fit the question best.
-
-    These have the predicates and classes that it mentions; then those with the most sitelinks, or
-    the most incoming links in a sample if nothing has sitelinks.
-    """
+    """Return the things, of too many with one name only those that fit the question best."""
+    # These have the predicates and classes that it mentions; then those with the most sitelinks, or
+    # the most incoming links in a sample if nothing has sitelinks.
     namesakes: dict[tuple[str, ...], dict[str, None]] = {}
     for entity in entities:
         for name, _ in entity.names:
@@ -199,11 +195,9 @@ def _describe_languages(entities: Sequence[NamedItem], language: str) -> tuple[s
 
 
 def find_spans(linked: LinkedQuestion) -> tuple[WordSpan, ...]:
-    """Return the stretches of words that may name a thing, likeliest first, at most 12.
-
-    Quotations and capitalized words within the question come first, longer before shorter. Operator
-    words, numbers, and names of classes and predicates are not names by themselves.
-    """
+    """Return the stretches of words that may name a thing, likeliest first, at most 12."""
+    # Quotations and capitalized words within the question come first, longer before shorter.
+    # Operator words, numbers, and names of classes and predicates are not names by themselves.
     reading, used = linked.reading, _find_used_tokens(linked)
     is_all_capitals = reading.text.isupper()
     weights: list[int] = []

@@ -199,11 +199,9 @@ _schema_words: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
 
 
 def get_schema_words(index: NameIndex) -> SchemaWords:
-    """Return the words of an index's classes and predicates, computed once.
-
-    With very many names, it returns the words read within a share of the time limit, and starts
-    again at the next question.
-    """
+    """Return the words of an index's classes and predicates, computed once."""
+    # With very many names, it returns the words read within a share of the time limit, and starts
+    # again at the next question.
     if index in _schema_words:
         return _schema_words[index]
     words, is_complete = _collect_schema_words(index)
@@ -475,10 +473,7 @@ def find_initials(
     Function words between may count or not: "date of birth" is DOB or DB.
 
     Args:
-        reading: the tokenized question.
-        at: the first token.
         free: the tokens outside operators; content words must be among them.
-        index: the names.
     """
     words = reading.folded_words
     short_words = get_schema_words(index).short.get(words[at][0], ())
@@ -507,11 +502,7 @@ def expand_initials(word: str, index: NameIndex) -> Iterator[WordMatch]:
 def find_codes(
     reading: TokenizedQuestion, index: NameIndex
 ) -> Iterator[tuple[int, IndexedName, str]]:
-    """Yield literals of a graph that are codes for words of a question.
-
-    Yields:
-        The word's token, the literal's name, and the table of the code.
-    """
+    """Yield codes for words: the word's token, the name of a literal, the table of the code."""
     for at, token in enumerate(reading.tokens):
         if token.quote is None:
             for code in get_shared_words().codes:
@@ -533,11 +524,9 @@ def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[IndexedName]:
 
 
 def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a question with words marked that are spelt like function words, but are none.
-
-    A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the graph,
-    unless the question is all in capitals. Another one describes a thing: "is it *on*?".
-    """
+    """Return a question with words marked that are spelt like function words, but are none."""
+    # A word in capitals would be a pronoun otherwise, or is also in capitals in a name of the
+    # graph, unless the question is all in capitals. Another one describes a thing: "is it *on*?".
     stated = {*_find_stated_words(reading, index)}
     candidates = (
         ()
@@ -554,10 +543,8 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
 
 
 def quote_function_words(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a question with names made of function words as if in quotes: "Who directed Her?".
-
-    The words are those of a name of the graph, with its capitals, after the first word.
-    """
+    """Return a question with names made of function words as if in quotes: "Who directed Her?"."""
+    # The words are those of a name of the graph, with its capitals, after the first word.
     tokens, number = [*reading.tokens], len(reading.tokens)
     is_function_word = [reading.is_stop(at) for at in range(number)]
     for phrase in find_phrases(reading.folded_words, index):
@@ -610,12 +597,10 @@ def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuesti
 
 
 def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator[int]:
-    """Yield the function words in the place of a predicate, or of a verb that names a property.
-
-    A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
-    with "is"; it is a preposition or names anything. A verb is the last word in a question
-    with "does", or next to it ("who does not know Vera?").
-    """
+    """Yield the function words in the place of a predicate, or of a verb that names a property."""
+    # A predicate is the last word after "are" ("which lamps are on?") or in a question that begins
+    # with "is"; it is a preposition or names anything. A verb is the last word in a question with
+    # "does", or next to it ("who does not know Vera?").
     words, last = reading.folded_words, len(reading.tokens) - 1
     being, doing = reading.word_list.yes_or_no["being"], reading.word_list.yes_or_no["doing"]
     negations = {phrase[0] for phrase in reading.word_list.operators["not"] if len(phrase) == 1}
@@ -644,10 +629,8 @@ def _is_upper_in_names(token: QuestionToken, index: NameIndex) -> bool:
 
 
 def find_spelling_variants(token: QuestionToken, index: NameIndex) -> Iterator[int]:
-    """Yield words of names that an abbreviation may match: with dots, or a letter more or less.
-
-    US matches U.S. and USA, if these are in capitals.
-    """
+    """Yield words of names that an abbreviation may match: with dots, or a letter more or less."""
+    # US matches U.S. and USA, if these are in capitals.
     if not 1 < len(token.folded) <= _MAX_ABBREVIATION_LENGTH or not token.text.isupper():
         return
     if "." in token.text:

@@ -35,12 +35,7 @@ _MIN_WORD_QUALITY: Final = 0.75  # the quality from which on a link explains a w
 
 
 def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
-    """Return a question with links by meaning of its unexplained words.
-
-    Args:
-        linked: the question, linked by spelling and lexicon.
-        index: the names of the graph.
-    """
+    """Return a question with links by meaning of its unexplained words."""
     links: list[Link] = []
     reading = linked.reading
     for positions in _list_stretches(linked):

@@ -153,11 +153,7 @@ def _find_known(folded: str) -> Vectors | None:
 
 
 def is_unknown_word(folded: str, *, compounds: bool = False) -> bool:
-    """Return whether a folded word is in the table in no form: a rare name, or misspelt.
-
-    Args:
-        compounds: whether a compound of two known words counts as known.
-    """
+    """Return whether a word is in the table in no form, nor (with `compounds`) two known words."""
     is_known = _find_known(folded) is not None
     return folded.isalpha() and not is_known and not (compounds and _join_parts(folded) is not None)
 
@@ -228,8 +224,6 @@ class NameVectors:
         """Return the names nearest to a phrase with their cosines, nearest first.
 
         Args:
-            words: the words of the phrase.
-            limit: the maximum number of names.
             at_least: the minimum cosine.
         """
         vector = combine_words(words)

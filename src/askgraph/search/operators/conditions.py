@@ -104,10 +104,16 @@ def apply_text_condition(query: QueryBuilder, operator: Operator, function: str)
 
 
 def apply_name_condition(query: QueryBuilder, operator: Operator) -> bool:
-    """Require a word in the name: "Gemini flights"."""
-    adjacent = {operator.first - 1, operator.last + 1}
+    """Require words in the name: "Gemini flights", "a flight called Gemini 4"."""
+    tokens, naming = query.question.tokens, query.question.word_list.naming
+    is_called = tokens[operator.first - 1].stem in naming
     vertex = next(
-        (candidate for candidate in query.draft.vertices if adjacent & {*candidate.name_positions}),
+        (
+            candidate
+            for candidate in query.draft.vertices
+            if not {operator.first - 1, operator.last + 1}.isdisjoint(candidate.name_positions)
+            or (is_called and any(at < operator.first for at in candidate.name_positions))
+        ),
         None,
     )
     if vertex is None:
@@ -119,23 +125,29 @@ def apply_name_condition(query: QueryBuilder, operator: Operator) -> bool:
     if not names:
         return False
     name = query.schema.find_name_predicate(ids) or names[0]
-    text_positions = range(operator.first, operator.last + 1)
-    return _require_text(query, build_unnamed_attachment(vertex, name), "CONTAINS", text_positions)
+    attachment = build_unnamed_attachment(vertex, name)
+    positions = range(operator.first, operator.last + 1)
+    is_whole = is_called and _require_text(query, attachment, "TEXT", positions)
+    return is_whole or _require_text(query, attachment, "CONTAINS", positions)
 
 
 def _require_text(
     query: QueryBuilder, attachment: Attachment, function: str, text_positions: range
 ) -> bool:
-    """Require the text of some tokens in a value; return False if nothing has it."""
+    """Require the text of some tokens in a value; return False if nothing has it.
+
+    A yes-no question may ask for a name that nothing has: the answer is no.
+    """
     tokens = query.question.tokens
     text = query.question.text[
         tokens[text_positions.start].start : tokens[text_positions.stop - 1].end
     ]
     bearers = _find_text_bearers(query, attachment, function, text.lower())
     if bearers is not None:
-        if not len(bearers):
+        if len(bearers):
+            query.narrow_vertex(attachment.vertex, bearers)
+        elif function != "TEXT" or not query.operators.is_yes_no_question:
             return False
-        query.narrow_vertex(attachment.vertex, bearers)
     variable = query.attach_and_consume(attachment)
     if (
         attachment.slot is not None
@@ -216,9 +228,12 @@ def _find_text_bearers(
     )
     if len(objects) > _MAX_TEXT_VALUES:
         return None
-    matches = {"CONTAINS": str.__contains__, "STRSTARTS": str.startswith, "STRENDS": str.endswith}[
-        function
-    ]
+    matches = {
+        "CONTAINS": str.__contains__,
+        "STRSTARTS": str.startswith,
+        "STRENDS": str.endswith,
+        "TEXT": str.__eq__,
+    }[function]
     first, terms = query.graph.terms.first_iri, query.graph.terms
     values = {
         node_id: node_id < first

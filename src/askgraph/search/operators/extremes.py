@@ -114,7 +114,7 @@ def apply_extreme(
     if measured_value is None:
         return measure is None and _order_by_count(query, operator, descending)
     variable, is_date = measured_value
-    if is_date and measure is not None:
+    if is_date and measure is not None and measure.date_names:  # the oldest is the earliest
         descending = not descending
     key = cast_value(query, variable)
     query.draft.order.append((key, descending))
@@ -195,7 +195,9 @@ def _find_measure(
     query: QueryBuilder, operator: Operator, measure: Measure | None
 ) -> tuple[Variable, bool] | None:
     """Return the number or date that an adjective measures, and whether it is a date."""
-    value_sorts = MEASURED_SORTS + TEMPORAL_SORTS
+    # A date is late or high, but not long or heavy.
+    is_for_dates = measure is None or measure.date_names or "level" in measure.property_names
+    value_sorts = MEASURED_SORTS + (TEMPORAL_SORTS if is_for_dates else ())
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     after, question = operator.last + 1, query.question  # "which costs the most?"
     ends_clause = after == len(question.tokens) or question.is_stop(after)
@@ -204,12 +206,13 @@ def _find_measure(
     attachment = query.find_attachment(
         slot, sorts=value_sorts, owner=_find_described_vertex(query, operator)
     )
-    if measure is not None and measure.is_age:  # "when did the oldest rower start"
+    # "when did the oldest rower start", "the largest moon in the solar system"
+    if measure is not None and (measure.is_age or (attachment is not None and attachment.path)):
         owner = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
-        own_age = query.find_by_words(
+        own = query.find_by_words(
             measure.property_names, MEASURED_SORTS, require_variable=True, preferred=owner
         )
-        attachment = own_age if own_age and own_age.vertex is owner else attachment
+        attachment = own if own and own.vertex is owner and not own.path else attachment
     if attachment is not None and _can_measure(query, attachment, measure):
         return query.attach_and_consume(attachment), is_time_value(
             query.schema, attachment.predicate, measure
@@ -616,7 +619,7 @@ def apply_sorting(query: QueryBuilder, operator: Operator, *, descending: bool) 
         query.notes.append("order_shown_desc" if descending else "order_shown")
         return True
     variable, is_date = value
-    is_reversed = is_date and operator.measure is not None
+    is_reversed = is_date and operator.measure is not None and bool(operator.measure.date_names)
     query.draft.order.append((cast_value(query, variable), descending != is_reversed))
     return True
 

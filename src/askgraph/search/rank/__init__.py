@@ -23,23 +23,13 @@ from askgraph.errors import SetupError
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
 from askgraph.index.names import ItemKind
+from askgraph.search import query_pieces as pieces
 from askgraph.search.expand import Edge, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.link.lexicon import ABBREVIATION_MATCHES, UNRELATED_ROOT_MATCHES
 from askgraph.search.operators.query_builder import MEASURED_SORTS, TEMPORAL_SORTS, QueryCandidate
-from askgraph.search.query_pieces import (
-    find_aggregates,
-    get_predicate,
-    get_value_variable,
-    list_column_values,
-    list_patterns,
-)
-from askgraph.search.rank.edge_direction import (
-    EdgeDirections,
-    count_needless_steps,
-    is_thing_subject,
-)
+from askgraph.search.rank import edge_direction
 from askgraph.search.rank.expected_answer_type import ExpectedAnswer, derive_expected_answer
 from askgraph.search.rank.fitting import FitScorer
 from askgraph.search.tokenize import TokenizedQuestion
@@ -70,15 +60,7 @@ The last one is only computed for the best candidates, see `askgraph.search.rank
 
 @dataclass(frozen=True, eq=False)
 class RankedCandidates:
-    """A linked question with its candidates, best first.
-
-    Attributes:
-        linked: Linked question.
-        operators: Operators of the question.
-        candidates: Candidates, best first.
-        schema: Schema of the graph.
-        expected: Expected shape of the answer.
-    """
+    """A linked question with its candidates, best first."""
 
     linked: LinkedQuestion
     operators: QuestionOperators
@@ -141,11 +123,7 @@ def rank_candidates(
 
 @dataclass
 class FeatureExtractor:
-    """Computes the features of all candidates for one question.
-
-    Attributes:
-        fitting: Scorer of the fit between candidates and the question.
-    """
+    """Computes the features of all candidates for one question."""
 
     fitting: FitScorer
     weights: Mapping[str, float]
@@ -210,8 +188,10 @@ class FeatureExtractor:
         if self.bound_score(features) < min_score:
             return None
         features["unheld"], features["unnamed"] = fitting.score_nouns(columns, candidate)
-        patterns, shown = list_patterns(candidate.tree.where), candidate.shown
-        steps = [(triple.subject, get_predicate(triple), triple.object) for triple in patterns]
+        patterns, shown = pieces.list_patterns(candidate.tree.where), candidate.shown
+        steps = [
+            (triple.subject, pieces.get_predicate(triple), triple.object) for triple in patterns
+        ]
         constant_edges = {step[:2] for step in steps if not isinstance(step[2], Variable)}
         variables_with_constants = {step[2] for step in steps if step[:2] in constant_edges}
         features |= {
@@ -233,7 +213,7 @@ class FeatureExtractor:
             "akin": self.compute_relation_share(links, UNRELATED_ROOT_MATCHES),
             "shortened": self.compute_relation_share(links, ABBREVIATION_MATCHES),
             "turned": self.edge_directions.count_reversed(candidate),
-            "needless": count_needless_steps(candidate, links, linked, schema),
+            "needless": edge_direction.count_needless_steps(candidate, links, linked, schema),
             "faulty": 0.0,
         }
         return {name: features[name] for name in FEATURES}
@@ -276,9 +256,9 @@ class FeatureExtractor:
         )
 
     @cached_property
-    def edge_directions(self) -> EdgeDirections:
+    def edge_directions(self) -> edge_direction.EdgeDirections:
         """Finds relations with the opposite direction of the question."""
-        return EdgeDirections(self.linked, self.schema)
+        return edge_direction.EdgeDirections(self.linked, self.schema)
 
     @cached_property
     def total_weight(self) -> float:
@@ -323,10 +303,8 @@ def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
 
 
 def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
-    """Return 1 if the answer is a node that only stands for a relation, else 0.
-
-    Things of a class that the question names are an answer, even if none has a name.
-    """
+    """Return 1 if the answer is a node that only stands for a relation, else 0."""
+    # Things of a class that the question names are an answer, even if none has a name.
     if candidate.is_ask or candidate.shown != (candidate.root,):
         return 0.0
     link = candidate.state.node.cls_link
@@ -352,14 +330,14 @@ def _match_value_sort(
 
 
 def _get_shown_sorts(candidate: QueryCandidate, schema: Schema) -> set[ValueKind]:
-    values = (*list_column_values(candidate.tree), *candidate.shown)
+    values = (*pieces.list_column_values(candidate.tree), *candidate.shown)
     shown_variables = {value for value in values if isinstance(value, Variable)}
     sorts = set()
     for element in candidate.tree.where.elements:
         if isinstance(element, Bind) and element.variable in shown_variables:
             sorts.add(ValueKind.NUMBER)
         elif isinstance(element, Pattern) and element.object in shown_variables:
-            number = schema.get_predicate_number(get_predicate(element))
+            number = schema.get_predicate_number(pieces.get_predicate(element))
             if number is not None:
                 sorts.add(schema.get_sort(number))
     return sorts
@@ -404,14 +382,14 @@ def _match_head(
 
 def _is_root_shown(candidate: QueryCandidate) -> bool:
     """Return whether the root is shown, or a value of it, or its count."""
-    root, shown_variables = candidate.root, set(map(get_value_variable, candidate.shown))
+    root, shown_variables = candidate.root, set(map(pieces.get_value_variable, candidate.shown))
     return (
         root in shown_variables
         or not isinstance(root, Variable)
         or any(
             (triple.object in shown_variables and triple.subject == root)
             or (triple.subject in shown_variables and triple.object == root)
-            for triple in list_patterns(candidate.tree.where)
+            for triple in pieces.list_patterns(candidate.tree.where)
         )
     )
 
@@ -420,7 +398,7 @@ def _has_verb_direction(edge: Edge, child: Node, linked: LinkedQuestion, schema:
     """Return whether the thing beside a verb is its subject or object, as the step requires."""
     if edge.link is None or child.link is None or child.link.kind is not ItemKind.ENTITY:
         return False
-    is_subject = is_thing_subject(
+    is_subject = edge_direction.is_thing_subject(
         edge.link, child.link, linked, schema.get_folded_names(edge.predicate)
     )
     return is_subject is edge.inverse
@@ -432,22 +410,13 @@ DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name("ranking.toml")
 
 @dataclass(frozen=True)
 class FeatureWeights:
-    """The weight of each feature of a candidate.
-
-    Attributes:
-        weights: Default weights by feature.
-        graphs: Weights of single graphs by name.
-    """
+    """Default weights of the features, and weights of single graphs by name."""
 
     weights: Mapping[str, float]
     graphs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the weights.
-
-        Raises:
-            ValueError: the weights are not one finite number for each feature.
-        """
+        """Raise `ValueError` unless there is one finite number for each feature."""
         for table in (self.weights, *self.graphs.values()):
             mismatched = sorted(set(table) ^ set(FEATURES))
             if mismatched:
@@ -467,11 +436,7 @@ def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
 
 
 def read_ranking(path: pathlib.Path) -> FeatureWeights:
-    """Read feature weights from a TOML file.
-
-    Raises:
-        SetupError: the file is missing or holds no weights.
-    """
+    """Read feature weights from TOML; raise `SetupError` if the file is missing or has none."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
         return FeatureWeights(table["weights"], table.get("graphs", {}))
@@ -591,7 +556,7 @@ def _merge_equal_queries(groups: Sequence[list[QueryCandidate]]) -> list[list[Qu
 
 def _outline_query(query: Query) -> object:
     """Return a cheap key; queries with equal keys may still differ."""
-    patterns = Counter(map(get_predicate, list_patterns(query.where)))
+    patterns = Counter(map(pieces.get_predicate, pieces.list_patterns(query.where)))
     return len(query.columns), len(query.where.elements), frozenset(patterns.items())
 
 
@@ -672,7 +637,7 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
     query, shown, root = candidate.tree, candidate.shown, hash(candidate.root)
     columns = [
         _build_part("show" if element in shown else "context", element)
-        for element in list_column_values(query) or shown
+        for element in pieces.list_column_values(query) or shown
     ]
     order_parts = [_build_part("by", key) for key in query.order]
     elements = query.where.elements
@@ -711,7 +676,7 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
 
 def _compute_query_signature(query: Query) -> object:
     """Return a key that is equal for queries that differ in their variables' names alone."""
-    columns = [_build_part("show", element) for element in list_column_values(query)]
+    columns = [_build_part("show", element) for element in pieces.list_column_values(query)]
     order_parts = [_build_part("by", key) for key in query.order]
     parts = [*columns, *order_parts]
     parts += [_build_part("says", element) for element in query.where.elements]
@@ -761,7 +726,7 @@ def _is_row_count_relevant(query: Query) -> bool:
         return True
     return any(
         not aggregate.name.endswith("DISTINCT") and aggregate.name not in _EXTREME_FUNCTIONS
-        for aggregate in find_aggregates(query)
+        for aggregate in pieces.find_aggregates(query)
     )
 
 

@@ -9,16 +9,11 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import ItemKind
+from askgraph.search import query_pieces as pieces
 from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import QueryCandidate
-from askgraph.search.query_pieces import (
-    get_predicate,
-    get_value_variable,
-    list_negated_groups,
-    list_patterns,
-)
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Pattern, Query, Term, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -35,16 +30,16 @@ class EdgeDirections:
     schema: Schema
 
     def count_reversed(self, candidate: QueryCandidate) -> float:
-        """Return the number of relations that are read against the grammar.
-
-        Only relations that a thing has in both directions count, or, if the answer may be no, those
-        of which words say so: "a teacher of X", "X has a teacher". "Who taught X" asks for the
-        teacher, "whom did X teach" for the person who was taught.
-        """
+        """Return the number of relations that are read against the grammar."""
+        # Only relations that a thing has in both directions count, or, if the answer may be no,
+        # those of which words say so: "a teacher of X", "X has a teacher". "Who taught X" asks for
+        # the teacher, "whom did X teach" for the person who was taught.
         if not self._predicate_links:
             return 0.0
         where = candidate.tree.where
-        groups = [list_patterns(group) for group in (where, *list_negated_groups(where))]
+        groups = [
+            pieces.list_patterns(group) for group in (where, *pieces.list_negated_groups(where))
+        ]
         count = sum(self._count_in_group(group, candidate.is_ask) for group in groups)
         return count + self._count_reversed_denials(candidate)
 
@@ -54,12 +49,12 @@ class EdgeDirections:
             for triple in patterns
             if isinstance(triple.object, Literal)
             and (link := self._thing_links.get(str(triple.object))) is not None
-            and self.schema.get_predicate_number(get_predicate(triple))
+            and self.schema.get_predicate_number(pieces.get_predicate(triple))
             in self.schema.naming_predicates
         }
         count = 0
         for triple in patterns:
-            relation = self._predicate_links.get(get_predicate(triple))
+            relation = self._predicate_links.get(pieces.get_predicate(triple))
             if relation is None or relation.target == RDF_TYPE:
                 continue
             for term in (triple.subject, triple.object):
@@ -70,23 +65,20 @@ class EdgeDirections:
                     may_lack_it = is_ask and (
                         relation.positions < link.positions or self._follows_has(relation)
                     )
-                    is_subject = term is triple.subject
-                    count += self._is_reversed(relation, link, is_subject, may_lack_it)
+                    count += self._is_reversed(relation, link, term is triple.subject, may_lack_it)
         return count
 
     def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
-        """Return the number of denied relations that the shown things are the objects of.
-
-        "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
-        relations between things of one stated class count.
-        """
+        """Return the number of denied relations that the shown things are the objects of."""
+        # "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
+        # relations between things of one stated class count.
         where = candidate.tree.where
-        classes = _find_classes(candidate.root, list_patterns(where))
+        classes = _find_classes(candidate.root, pieces.list_patterns(where))
         count = 0
-        for group in list_negated_groups(where):
-            patterns = list_patterns(group)
+        for group in pieces.list_negated_groups(where):
+            patterns = pieces.list_patterns(group)
             for triple in patterns:
-                relation = self._predicate_links.get(get_predicate(triple))
+                relation = self._predicate_links.get(pieces.get_predicate(triple))
                 if relation is None or triple.object != candidate.root:
                     continue
                 same_classes = classes & _find_classes(triple.subject, patterns)
@@ -134,17 +126,15 @@ def _find_classes(term: Term, patterns: Iterable[Pattern]) -> set[Term]:
     return {
         triple.object
         for triple in patterns
-        if triple.subject == term and get_predicate(triple) == RDF_TYPE
+        if triple.subject == term and pieces.get_predicate(triple) == RDF_TYPE
     }
 
 
 def is_thing_subject(
     relation: Link, thing: Link, linked: LinkedQuestion, names: tuple[str, ...]
 ) -> bool | None:
-    """Return whether grammar makes a thing the subject of a relation; None if it is unclear.
-
-    Relations called "taught by" or "teacher of" have the opposite direction.
-    """
+    """Return whether grammar makes a thing the subject of a relation; None if it is unclear."""
+    # Relations called "taught by" or "teacher of" have the opposite direction.
     if relation.quality < _MIN_OWN_WORD_QUALITY:
         return None
     question, agent_words = linked.reading, get_shared_words().agents
@@ -191,14 +181,14 @@ def count_needless_steps(
     """
     if candidate.is_ask:
         return 0.0
-    patterns = list_patterns(candidate.tree.where)
+    patterns = pieces.list_patterns(candidate.tree.where)
     occurrences = Counter(
         term
         for entry in patterns
         for term in (entry.subject, entry.object)
         if isinstance(term, Variable)
     )
-    shown_variables = set(map(get_value_variable, candidate.shown))
+    shown_variables = set(map(pieces.get_value_variable, candidate.shown))
     if not any(count < 3 and term not in shown_variables for term, count in occurrences.items()):
         return 0.0
     other_variables = set(_iterate_other_variables(candidate.tree))
@@ -213,7 +203,7 @@ def count_needless_steps(
         for term in (entry.subject, entry.object)
         if isinstance(term, Variable) and occurrences[term] == 1 and term not in other_variables
     ]
-    type_triples = [entry for entry in patterns if get_predicate(entry) == RDF_TYPE]
+    type_triples = [entry for entry in patterns if pieces.get_predicate(entry) == RDF_TYPE]
     single_step_types = [  # the class and one step are given
         entry
         for entry in type_triples
@@ -253,7 +243,7 @@ def _is_step_named(
     triple: Pattern, at_start: bool, names: set[tuple[str, bool]], schema: Schema
 ) -> bool:
     """Return whether words name a step, and not only the class of the end that it starts from."""
-    iri = get_predicate(triple)
+    iri = pieces.get_predicate(triple)
     number = schema.get_predicate_number(iri)
     is_end_named = number is not None and schema.is_subject_name(number) == at_start
     return (iri, False) in names or ((iri, True) in names and is_end_named)

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from pyoxigraph import NamedNode, Variable
 
+from askgraph import sparql
 from askgraph.errors import QueryError
 from askgraph.graph.measures import is_unit_like
 from askgraph.graph.profile import Profile
@@ -29,23 +30,6 @@ from askgraph.search.tokenize.question_operators import (
     is_continuation,
 )
 from askgraph.search.tokenize.word_lists import get_word_list
-from askgraph.sparql import (
-    AGGREGATE_NAMES,
-    Bind,
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Predicate,
-    Query,
-    Term,
-    Union,
-    find_variables,
-    walk,
-)
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
@@ -56,13 +40,7 @@ _MAX_SCORE_GAP = 0.15  # score difference up to which a link may be meant as wel
 
 
 class ContentRun(NamedTuple):
-    """Adjacent content words, the operators before them, and the position where they start.
-
-    Attributes:
-        positions: Positions of the content words.
-        operators: Names of the operators before them.
-        start: Position of the first word or operator.
-    """
+    """Adjacent content words, the operators before them, and the position where they start."""
 
     positions: list[int]
     operators: tuple[str, ...]
@@ -116,10 +94,8 @@ class RequestedNoun:
 def find_requested_nouns(
     linked: LinkedQuestion, operators: QuestionOperators
 ) -> tuple[RequestedNoun, ...]:
-    """Return the head noun and the nouns that are listed with it, in order.
-
-    A phrase in front ("for model X, how many …") is left out.
-    """
+    """Return the head noun and the nouns that are listed with it, in order."""
+    # A phrase in front ("for model X, how many …") is left out.
     zones = QuestionZones.from_question(linked.reading, operators)
     runs = list(_iterate_runs(linked, operators))
     first, *further_sentences = _split_sentences(runs, linked.reading)
@@ -318,11 +294,9 @@ def _is_list_gap(
 def _iterate_runs(
     linked: LinkedQuestion, question_operators: QuestionOperators
 ) -> Iterator[ContentRun]:
-    """Yield the runs of content words that are no possessor.
-
-    A run ends at a function word, a comma or an operator; "Intel's" in "Intel's sites" is skipped.
-    Superlatives and times in a name are no operators: the "first year" of a graph.
-    """
+    """Yield the runs of content words that are no possessor."""
+    # A run ends at a function word, a comma or an operator; "Intel's" in "Intel's sites" is
+    # skipped. Superlatives and times in a name are no operators: the "first year" of a graph.
     question = linked.reading
     name_links = (
         entry
@@ -439,7 +413,6 @@ class ExpectedAnswer:
         is_counted: Whether a count is requested, alone or beside other columns.
         is_calculated: Whether a total, an average or the like is requested.
         is_grouped: Whether the question has "for each".
-        is_ordered: Whether the question asks for an order.
         limit: Number of rows that a superlative or "first ten" keeps.
         has_second_question: Whether a second question follows ("and how many").
         is_name_request: Whether names are requested by that word.
@@ -609,12 +582,10 @@ def _find_limit(
 
 
 def _find_extremes(operators: QuestionOperators, linked: LinkedQuestion) -> list[Operator]:
-    """Return the superlatives that choose rows.
-
-    Superlatives in a name, ordinals as in "first time", and places or times ("in the last century")
-    are left out. The result is empty if they have both directions: "from the smallest to the
-    largest" keeps everything.
-    """
+    """Return the superlatives that choose rows."""
+    # Superlatives in a name, ordinals as in "first time", and places or times ("in the last
+    # century") are left out. The result is empty if they have both directions: "from the smallest
+    # to the largest" keeps everything.
     words, tokens = operators.reading.word_list, operators.reading.tokens
     extremes = [
         extreme
@@ -668,9 +639,9 @@ _VALUE_PRESERVING_FUNCTIONS = frozenset(
 class PredicateStep:
     """A predicate from a subject to an object, with inverse paths resolved."""
 
-    source: Term
+    source: sparql.Term
     predicate: str
-    target: Term
+    target: sparql.Term
 
 
 @dataclass(frozen=True)
@@ -698,20 +669,20 @@ class QueryColumns:
         expressions: Pairs of variable name and expression, from BIND and sub-selects.
     """
 
-    query: Query
+    query: sparql.Query
     steps: tuple[PredicateStep, ...]
-    expressions: tuple[tuple[str, Expression], ...]
+    expressions: tuple[tuple[str, sparql.Expression], ...]
 
     def get_source(self, column: str) -> ColumnSource:
         """Return the source of a column, through BIND and sub-selects."""
         return self._get_source(Variable(column), {})
 
     @cached_property
-    def _expression_by_name(self) -> dict[str, Expression]:
+    def _expression_by_name(self) -> dict[str, sparql.Expression]:
         return dict(self.expressions)
 
     def _get_source(
-        self, value: Expression, source_by_name: dict[str, ColumnSource]
+        self, value: sparql.Expression, source_by_name: dict[str, ColumnSource]
     ) -> ColumnSource:
         """Return the source of an expression; each variable is resolved only once."""
         if isinstance(value, Variable):
@@ -722,13 +693,13 @@ class QueryColumns:
                 if (expression := self._expression_by_name.get(name)) is not None:
                     source_by_name[name] = self._get_source(expression, source_by_name)
             return source_by_name[name]
-        if not isinstance(value, Call):
+        if not isinstance(value, sparql.Call):
             return ColumnSource(frozenset(), is_computed=True)
         function = value.name.split()[0]
         parts = [
             self._get_source(part, source_by_name)
             for part in value.arguments
-            if isinstance(part, Variable | Call)
+            if isinstance(part, Variable | sparql.Call)
         ]
         variables = frozenset(name for part in parts for name in part.variables)
         inner_aggregate = next((part.aggregate for part in parts if part.aggregate), "")
@@ -736,7 +707,9 @@ class QueryColumns:
             part.is_computed for part in parts
         )
         return ColumnSource(
-            variables, function if function in AGGREGATE_NAMES else inner_aggregate, is_computed
+            variables,
+            function if function in sparql.AGGREGATE_NAMES else inner_aggregate,
+            is_computed,
         )
 
     def iterate_steps_to(self, variable: str) -> Iterator[PredicateStep]:
@@ -756,43 +729,46 @@ class QueryColumns:
     @cached_property
     def can_choose_extreme(self) -> bool:
         """Whether the query can keep the first or greatest values: LIMIT, MIN, MAX or negation."""
-        return any(_is_choosing(part) for part in walk(self.query))
+        return any(_is_choosing(part) for part in sparql.walk(self.query))
 
     @cached_property
     def has_alternatives(self) -> bool:
         """Whether one column can hold several sorts of things."""
         return any(
-            isinstance(part, Union)
+            isinstance(part, sparql.Union)
             or (
-                isinstance(part, Pattern)
+                isinstance(part, sparql.Pattern)
                 and (isinstance(part.predicate, Variable) or _has_alternatives(part.predicate))
             )
-            or (isinstance(part, Call) and part.name in ("GROUP_CONCAT", "CONCAT", "COALESCE"))
-            for part in walk(self.query)
+            or (
+                isinstance(part, sparql.Call)
+                and part.name in ("GROUP_CONCAT", "CONCAT", "COALESCE")
+            )
+            for part in sparql.walk(self.query)
         )
 
     @cached_property
     def condition_variables(self) -> frozenset[str]:
         """Variables of the sort keys and the conditions."""
-        conditions = [part.condition for part in walk(self.query) if isinstance(part, Filter)]
+        conditions = [
+            part.condition for part in sparql.walk(self.query) if isinstance(part, sparql.Filter)
+        ]
         expressions = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
         return frozenset(
-            variable.value for value in expressions for variable in find_variables(value)
+            variable.value for value in expressions for variable in sparql.find_variables(value)
         )
 
 
 @lru_cache(maxsize=256)
 def read_query_columns(query: str) -> QueryColumns:
-    """Parse a query for its columns.
-
-    Raises:
-        QuerySyntaxError: the query cannot be parsed.
-    """
+    """Parse a query for its columns; raise `QuerySyntaxError` if it cannot be parsed."""
     tree = to_tree(query)
-    parts = list(walk(tree))
-    expressions = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
+    parts = list(sparql.walk(tree))
+    expressions = [
+        (part.variable.value, part.value) for part in parts if isinstance(part, sparql.Bind)
+    ]
     for part in parts:
-        if isinstance(part, Query):
+        if isinstance(part, sparql.Query):
             expressions += [
                 (name.value, value) for name, value in part.columns if value is not None
             ]
@@ -807,62 +783,62 @@ def read_query_columns(query: str) -> QueryColumns:
     return QueryColumns(tree, tuple(steps), tuple(expressions))
 
 
-def _iterate_patterns(group: Group) -> Iterator[Pattern]:
+def _iterate_patterns(group: sparql.Group) -> Iterator[sparql.Pattern]:
     """Yield the patterns that hold for each solution."""
     for element in group.elements:
         match element:
-            case Pattern():
+            case sparql.Pattern():
                 yield element
-            case Nested(word="MINUS"):
+            case sparql.Nested(word="MINUS"):
                 continue
-            case Nested():
+            case sparql.Nested():
                 yield from _iterate_patterns(element.group)
-            case Union():
+            case sparql.Union():
                 for inner in element.groups:
                     yield from _iterate_patterns(inner)
-            case Query():
+            case sparql.Query():
                 yield from _iterate_patterns(element.where)
             case _:
                 continue
 
 
 def _iterate_steps(
-    source: Term, predicate: Predicate, target: Term, name: str
+    source: sparql.Term, predicate: sparql.Predicate, target: sparql.Term, name: str
 ) -> Iterator[PredicateStep]:
     match predicate:
         case NamedNode():
             yield PredicateStep(source, predicate.value, target)
-        case Path(operator="^"):
+        case sparql.Path(operator="^"):
             yield from _iterate_steps(target, predicate.parts[0], source, name)
-        case Path(operator="/"):
+        case sparql.Path(operator="/"):
             inner_variables = [
                 Variable(f"{name}_{index}") for index in range(len(predicate.parts) - 1)
             ]
             terms = [source, *inner_variables, target]
             for index, part in enumerate(predicate.parts):
                 yield from _iterate_steps(terms[index], part, terms[index + 1], f"{name}_{index}")
-        case Path(operator="!"):
+        case sparql.Path(operator="!"):
             return
-        case Path():
+        case sparql.Path():
             for index, part in enumerate(predicate.parts):
                 yield from _iterate_steps(source, part, target, f"{name}_{index}")
         case _:
             return
 
 
-def _has_alternatives(predicate: Predicate) -> bool:
-    return isinstance(predicate, Path) and (
+def _has_alternatives(predicate: sparql.Predicate) -> bool:
+    return isinstance(predicate, sparql.Path) and (
         predicate.operator == "|" or any(map(_has_alternatives, predicate.parts))
     )
 
 
 def _is_choosing(part: object) -> bool:
     match part:
-        case Query():
+        case sparql.Query():
             return part.limit is not None
-        case Nested():
+        case sparql.Nested():
             return part.word == "MINUS"
-        case Call():
+        case sparql.Call():
             return part.name.split()[0] in ("MIN", "MAX") or part.name in ("NOT EXISTS", "EXISTS")
         case _:
             return False
@@ -874,13 +850,11 @@ _LABEL_SUFFIX = "Label"  # ends ?cityLabel of the label service, which no patter
 def choose_answer_columns(
     expected: ExpectedAnswer, query: str, result: SelectResult, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the columns that answer, in the order of the result; all if it is unclear.
-
-    Labels of shown things are context unless names are requested. The things themselves are context
-    if a property, a date or a count of theirs is requested, except with "for each". Nodes that only
-    connect others (n-ary relations) and columns that are only used to sort or filter are context,
-    too. A nameless node with the unit of a number is part of the answer.
-    """
+    """Return the columns that answer, in the order of the result; all if it is unclear."""
+    # Labels of shown things are context unless names are requested. The things themselves are
+    # context if a property, a date or a count of theirs is requested, except with "for each". Nodes
+    # that only connect others (n-ary relations) and columns that are only used to sort or filter
+    # are context, too. A nameless node with the unit of a number is part of the answer.
     if len(result.variables) < 2:
         return result.variables
     try:

@@ -161,10 +161,8 @@ def _idle_condition(context: "FaultContext") -> bool:
 
 
 def _crossed(context: "FaultContext") -> bool:
-    """Return whether two columns are only connected by a thing of the question: a cross product.
-
-    Properties of that thing itself, and columns that "and" joins, are no fault.
-    """
+    """Return whether two columns are only connected by a thing of the question: a cross product."""
+    # Properties of that thing itself, and columns that "and" joins, are no fault.
     if context.operators.get_operators("and") or list_group_variables(context.tree):
         return False
     variable_sets = [set(find_variables(element)) for element in context.tree.where.elements]
@@ -229,10 +227,8 @@ def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates
 
 
 def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
-    """Rank a query that also requires the class that the noun names before one that does not.
-
-    "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
-    """
+    """Rank a query that also requires the class that the noun names before one that does not."""
+    # "Moons of X" are not all things that a predicate "moon of" leads to if some are no moons.
     links = [
         link
         for noun in find_requested_nouns(proposal.linked, proposal.operators)[:1]
@@ -403,11 +399,9 @@ class FaultContext:
         ]
 
     def _list_incoming(self, variable: Variable) -> list[str]:
-        """Return the predicates that lead to a variable.
-
-        If it is the value of nameless nodes, also return those that lead to the nodes: words name
-        the birth and not its date.
-        """
+        """Return the predicates that lead to a variable."""
+        # If it is the value of nameless nodes, also return those that lead to the nodes: words name
+        # the birth and not its date.
         predicates, ends, schema = list[str](), [variable], self.proposal.schema
         for end in ends:
             for triple in self.patterns:
@@ -439,11 +433,9 @@ def _get_comparisons(group: Group) -> list[ValueCondition]:
 
 
 def _number_missing(context: FaultContext) -> bool:
-    """Return whether the query leaves a number or time unused, or does not contain a number.
-
-    A number that is not in the question (as after the conversion of a unit) makes up for a missing
-    one.
-    """
+    """Return whether the query leaves a number or time unused, or does not contain a number."""
+    # A number that is not in the question (as after the conversion of a unit) makes up for a
+    # missing one.
     quantities = [
         quantity
         for quantity in context.proposal.question.quantities
@@ -741,10 +733,8 @@ def _measured_apart(context: FaultContext) -> bool:
 
 
 def _borrowed_value(context: FaultContext) -> bool:
-    """Return whether a value is not of the named thing, which lacks it, but of one beside it.
-
-    "When was X born?" is not answered by the birth dates of those in the agency of X.
-    """
+    """Return whether a value is not of the named thing, which lacks it, but of one beside it."""
+    # "When was X born?" is not answered by the birth dates of those in the agency of X.
     schema, graph = context.proposal.schema, context.proposal.schema.graph
     named_classes = {link.target for link in context.linked.get_links(ItemKind.CLASS)}
     nodes = [

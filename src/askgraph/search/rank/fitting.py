@@ -75,9 +75,7 @@ class ColumnContent:
 
     Attributes:
         sort: Sort of its literals, or `Sort.NONE` for things.
-        kinds: Kinds of its things.
         predicate: Number of the predicate that leads to it.
-        function: Function that computes it, if any.
         classes: Classes of its things; for names the classes of their owners.
         owners: Classes of the subjects of the predicate.
         names: Whether it holds names of things.

@@ -25,11 +25,9 @@ _DAY_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 def find_type_mismatches(
     expected: ExpectedAnswer, query: str, outcome: SelectResult | bool, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the mismatches between a query's outcome and the question, one sentence each.
-
-    Only report what is certain: the sentences are for a language model, which would spend a call on
-    each false one. A query that cannot be parsed has no mismatches.
-    """
+    """Return the mismatches between a query's outcome and the question, one sentence each."""
+    # Only report what is certain: the sentences are for a language model, which would spend a call
+    # on each false one. A query that cannot be parsed has no mismatches.
     if isinstance(outcome, bool):
         return tuple(_check_boolean(expected))
     try:
@@ -66,8 +64,7 @@ def _check_columns(
         plural = "s" * (column_count != 1)
         yield (
             f"The question lists {expected_count} things to show, and the query gives "
-            f"{column_count} "
-            f"column{plural}."
+            f"{column_count} column{plural}."
         )
     if owners := _find_label_owners(expected, columns, result):
         listed = ", ".join(f"?{name}" for name in owners)
@@ -143,9 +140,8 @@ def _check_rows(
         if not columns.can_choose_extreme:
             expected_rows = "the first" if limit == 1 else f"the first {limit}"
             yield (
-                f"The question asks for {expected_rows} by some order, and nothing in the "
-                "query keeps "
-                f"those: it gives {rows} rows."
+                f"The question asks for {expected_rows} by some order, and nothing in the query "
+                f"keeps those: it gives {rows} rows."
             )
         elif (
             query_limit is not None

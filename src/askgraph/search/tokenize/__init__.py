@@ -117,10 +117,7 @@ def find_quantities(
 
 
 def compute_days(relative: RelativeTime, today: float) -> tuple[float, float] | None:
-    """Return the first and last day of a relative time, in days from 1970-01-01.
-
-    None for times before the year 1.
-    """
+    """Return the first and last day from 1970-01-01 of a relative time; None before the year 1."""
     day = date.fromordinal(int(today) + _EPOCH_DAY_NUMBER)
     if relative.unit in ("weeks", "days"):
         start_day = today + relative.offset * (7 if relative.unit == "weeks" else 1)
@@ -366,16 +363,13 @@ class _QuantityParser:
     # Times relative to today
 
     def parse_relative_time(self, at: int) -> Quantity | None:
-        """Parse "last year", "two months ago", "tomorrow".
-
-        "The last year" is the last of several years instead.
-        """
+        """Parse "last year", "two months ago", "tomorrow"."""
+        # "The last year" is the last of several years instead.
         match = self.parse_named_time(at) or self.parse_ago(at) or self.parse_last_units(at)
         if match is None:
             return None
         last, relative = match
-        text = " ".join(self.words[at : last + 1])
-        return Quantity(at, last, text, None, relative=relative)
+        return Quantity(at, last, " ".join(self.words[at : last + 1]), None, relative=relative)
 
     def parse_named_time(self, at: int) -> tuple[int, RelativeTime] | None:
         """Parse a fixed expression: "last year"."""
@@ -514,7 +508,6 @@ class TokenizedQuestion:
 
     Attributes:
         tokens: its tokens, at most 120.
-        word_list: the word list of its language.
         quantities: its numbers, dates and times.
         genitives: tokens with a genitive ending ("Mary's").
         is_truncated: whether tokens beyond the limit were dropped.
@@ -763,11 +756,9 @@ def build_question_form(text: str, language: str | None = None) -> tuple[str, ..
 
 
 def compare_forms(first: tuple[str, ...], second: tuple[str, ...]) -> float:
-    """Return the similarity of two forms, between 0 and 1.
-
-    Half of it is the share of pieces that both have in the same order, half the share of
-    operators and value placeholders that both have in any order.
-    """
+    """Return the similarity of two forms, between 0 and 1."""
+    # Half of it is the share of pieces that both have in the same order, half the share of
+    # operators and value placeholders that both have in any order.
     first_counts, second_counts = _count_operators(first), _count_operators(second)
     total, common = (first_counts | second_counts).total(), (first_counts & second_counts).total()
     shared = common / total if total else 1.0
@@ -795,8 +786,7 @@ def _match_operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
         reading.tokens[at].folded, ()
     ):
         # "is" and "did" ask for yes or no at the start only.
-        is_allowed = name != "exists" or not at
-        if is_allowed and reading.has_phrase_at(phrase, at):
+        if (name != "exists" or not at) and reading.has_phrase_at(phrase, at):
             return name, len(phrase)
     return "", 0
 

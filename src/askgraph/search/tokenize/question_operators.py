@@ -332,8 +332,7 @@ def _find_sort_start(
 ) -> list[Operator]:
     """Find "starting with" before an extreme in the same clause."""
     for operator in operators:
-        is_near = 0 < extreme.first - operator.last <= _MAX_SORT_WORDS
-        if operator.name == "starting" and is_near:
+        if operator.name == "starting" and 0 < extreme.first - operator.last <= _MAX_SORT_WORDS:
             between = range(operator.first, extreme.first + 1)
             is_quoted = any(reading.tokens[at].quote is not None for at in between)
             if not is_quoted and _is_one_clause(reading, between):

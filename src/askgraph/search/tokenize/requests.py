@@ -81,11 +81,9 @@ def drop_words_before(reading: TokenizedQuestion, start: int) -> TokenizedQuesti
 
 
 def _skip_polite_words(reading: TokenizedQuestion, start: int) -> int:
-    """Return the token after "could you please tell me"; the same token without such words.
-
-    The verb belongs to them only if a question follows it: "could you tell me which", but "could
-    you give me the names".
-    """
+    """Return the token after "could you please tell me"; the same token without such words."""
+    # The verb belongs to them only if a question follows it: "could you tell me which", but "could
+    # you give me the names".
     phrases = reading.word_list.request_phrases
     wanting = start + _match(reading, start, phrases["wanting"])
     if wanting > start and _opens_question(reading, wanting):
@@ -98,8 +96,7 @@ def _skip_polite_words(reading: TokenizedQuestion, start: int) -> int:
     after_verb = at + _match(reading, at, phrases["telling"])
     while length := _match(reading, after_verb, phrases["kindly"]):
         after_verb += length
-    is_question = after_verb > at and _opens_question(reading, after_verb)
-    start = after_verb if is_question else at
+    start = after_verb if after_verb > at and _opens_question(reading, after_verb) else at
     return start if start < len(reading.tokens) else 0
 
 

@@ -45,8 +45,6 @@ class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
     Attributes:
-        language: the language code.
-        stop_words: function words.
         question_words: question phrases by the kind they ask for.
         operators: phrases by operator.
         clauses: words that open a part of a question, and possessives.
@@ -64,7 +62,6 @@ class WordList:
         text_words: words for parts of a text and for having them.
         text_holders: phrases between a text and the noun that contains it.
         measures: adjectives of measure.
-        synonyms: synonyms by stem.
         naming: words for "name".
         label_phrases: phrases that ask for other names and for names in a language.
         light_phrases: phrases without content, such as "took place".
@@ -313,10 +310,8 @@ def load_countries() -> tuple[tuple[Phrase, ...], ...]:
 
 @cache
 def load_translations(language: str) -> Mapping[str, Phrase]:
-    """Return the English stems for the folded words of another language, in all their forms.
-
-    Of its function words only prepositions have some.
-    """
+    """Return the English stems for the folded words of another language, in all their forms."""
+    # Of its function words only prepositions have some.
     table, listed, forms = _read_table("translations"), dict[str, Phrase](), dict[str, Phrase]()
     if language not in table["endings"]:
         return {}
@@ -376,10 +371,8 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
 
 
 def detect_language(words: Sequence[str]) -> str:
-    """Return the language with the most function words in the text.
-
-    On a draw, words with typical letters or endings, or of operators, decide; else it is English.
-    """
+    """Return the language with the most function words in the text."""
+    # On a draw, words with typical letters or endings, or of operators, decide; else it is English.
     shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
     votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
     drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]

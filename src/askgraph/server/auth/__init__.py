@@ -37,10 +37,6 @@ class CallerLimits:
     """Limits of a caller; 0 means no limit, and days are UTC days.
 
     Attributes:
-        requests_per_minute: requests a minute.
-        parallel: questions at the same time.
-        tokens_per_day: tokens of language models a day.
-        money_per_day: cost of language models a day.
         graphs: graphs that the caller may have added over the web at a time.
     """
 
@@ -73,10 +69,7 @@ class Principal:
     Attributes:
         id: the owner of their runs and sessions: `key:ID`, `user:NAME`, `visitor:ID` or
             `anonymous`.
-        name: the display name.
-        scopes: what the caller may do.
         graphs: the visible graphs; None: all.
-        limits: the limits of the caller.
         counted_as: the id whose limits the requests count against: the address, for callers who
             can obtain any number of ids.
     """

@@ -67,11 +67,7 @@ def _hash_secret(secret: str) -> str:
 
 
 def parse_scopes(names: Sequence[str]) -> frozenset[Scope]:
-    """Parse scopes by name.
-
-    Raises:
-        SetupError: a name is not a scope.
-    """
+    """Parse scopes by name; raise `SetupError` if a name is not a scope."""
     scopes_by_name: dict[str, Scope] = {scope: scope for scope in SCOPES}
     for name in names:
         if name not in scopes_by_name:

@@ -18,14 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from askgraph.errors import SetupError
-from askgraph.server.auth import (
-    ANONYMOUS,
-    CallerLimits,
-    LimitExceededError,
-    NotAllowedError,
-    Principal,
-    Scope,
-)
+from askgraph.server import auth
 from askgraph.server.auth.api_keys import KEY_PREFIX, is_secret_of, parse_key
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
@@ -75,7 +68,7 @@ class KeyThrottle:
         cutoff = self._clock() - _THROTTLE_SECONDS
         times = [time for time in self._failure_times.get((address, key), ()) if time > cutoff]
         if len(times) >= self._allowed:
-            raise LimitExceededError(
+            raise auth.LimitExceededError(
                 "too many wrong API keys came from this address: wait a minute, and check the key",
                 retry_after=max(times[0] - cutoff, 1.0),
             )
@@ -96,8 +89,6 @@ class RequestCredentials:
 
     Attributes:
         headers: the headers, with names in lower case.
-        cookies: the cookies.
-        client: the address of the client.
         peer: the address that is connected to this server, perhaps a proxy.
     """
 
@@ -142,7 +133,7 @@ class CallerAccounts:
         self._settings = settings
         self._proxies = parse_networks(settings.trusted_proxies)
         self._user_header = settings.proxy_header.strip().lower()
-        self._limits = CallerLimits(
+        self._limits = auth.CallerLimits(
             settings.requests_per_minute,
             settings.parallel_per_caller,
             settings.tokens_per_day,
@@ -153,7 +144,7 @@ class CallerAccounts:
         self._minutes: OrderedDict[str, _MinuteCount] = OrderedDict()
         self._throttle = KeyThrottle()
 
-    async def identify(self, credentials: RequestCredentials) -> Principal:
+    async def identify(self, credentials: RequestCredentials) -> auth.Principal:
         """Return the caller of a request.
 
         A token without the prefix of our keys belongs to another service and is ignored.
@@ -170,29 +161,25 @@ class CallerAccounts:
             self._throttle.check(address, key_id)
             if parts is None or key is None or not is_secret_of(key, parts[1]):
                 self._throttle.record_failure(address, key_id)
-                raise NotAllowedError(
+                raise auth.NotAllowedError(
                     "unknown API key: check that you copied all of it", status=401
                 )
             if key.revoked is not None:
-                raise NotAllowedError("this API key was revoked: ask for another", status=401)
+                raise auth.NotAllowedError("this API key was revoked: ask for another", status=401)
             if key.expires is not None and key.expires <= get_timestamp():
-                raise NotAllowedError(
+                raise auth.NotAllowedError(
                     f"this API key has expired ({key.expires}): ask for another", status=401
                 )
             await self._store.record_key_use(key)
             limits = key.limits.apply_to(self._limits)
-            return Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
+            return auth.Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
         if name := self._get_proxy_user(credentials):
             scopes = frozenset(self._settings.proxy_scopes)
-            return Principal(f"user:{name}", name, scopes, limits=self._limits)
+            return auth.Principal(f"user:{name}", name, scopes, limits=self._limits)
         return self._create_anonymous(credentials)
 
-    async def admit(self, caller: Principal) -> None:
-        """Count a request.
-
-        Raises:
-            LimitExceededError: the limit of this minute is exceeded.
-        """
+    async def admit(self, caller: auth.Principal) -> None:
+        """Count a request; raise `LimitExceededError` if the limit of this minute is exceeded."""
         limit = caller.limits.requests_per_minute
         if not limit:
             return
@@ -211,12 +198,12 @@ class CallerAccounts:
                 await self._store.count_requests(principal, reported)
             ).minute_requests
         if minute.reported + minute.unreported > limit:
-            raise LimitExceededError(
+            raise auth.LimitExceededError(
                 f"{limit} requests a minute are allowed: wait until the next minute",
                 retry_after=60.0 - time.second,
             )
 
-    async def check_budget(self, caller: Principal) -> None:
+    async def check_budget(self, caller: auth.Principal) -> None:
         """Raise `LimitExceededError` if today's tokens or money are used up."""
         limits = caller.limits
         if not limits.tokens_per_day and not limits.money_per_day:
@@ -226,13 +213,13 @@ class CallerAccounts:
         midnight = time.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         seconds_left = float(math.ceil((midnight - time).total_seconds()))
         if limits.tokens_per_day and usage.day_tokens >= limits.tokens_per_day:
-            raise LimitExceededError(
+            raise auth.LimitExceededError(
                 f"the {limits.tokens_per_day} tokens of today are used up: wait until "
                 "tomorrow, or choose a method without a language model",
                 retry_after=seconds_left,
             )
         if limits.money_per_day and usage.day_money >= limits.money_per_day:
-            raise LimitExceededError(
+            raise auth.LimitExceededError(
                 f"today's money for language models ({limits.money_per_day:g}) is used up: "
                 "wait until tomorrow, or choose a method without a language model",
                 retry_after=seconds_left,
@@ -246,26 +233,28 @@ class CallerAccounts:
             # Headers are read as Latin-1; proxies write names in UTF-8.
             name = credentials.headers.get(header, "").encode("latin-1").decode().strip()
         except UnicodeError as error:
-            raise NotAllowedError(
+            raise auth.NotAllowedError(
                 f"the proxy's header {header!r} is not UTF-8", status=401
             ) from error
         if len(name) > _MAX_NAME_CHARACTERS or not name.isprintable():
-            raise NotAllowedError(f"the proxy's header {header!r} is not a user name", status=401)
+            raise auth.NotAllowedError(
+                f"the proxy's header {header!r} is not a user name", status=401
+            )
         return name or None
 
-    def _create_anonymous(self, credentials: RequestCredentials) -> Principal:
+    def _create_anonymous(self, credentials: RequestCredentials) -> auth.Principal:
         settings = self._settings
         # Bound to this machine but behind a proxy: the caller may be anyone.
         is_default = settings.is_on_loopback and settings.anonymous is None
-        scopes: Sequence[Scope] = settings.anonymous_scopes
+        scopes: Sequence[auth.Scope] = settings.anonymous_scopes
         if is_default and credentials.is_forwarded:
             scopes = ()
         is_unlimited = settings.is_on_loopback and not credentials.is_forwarded
-        return Principal(
-            get_visitor_id(credentials.cookies.get(VISITOR_COOKIE, "")) or ANONYMOUS,
+        return auth.Principal(
+            get_visitor_id(credentials.cookies.get(VISITOR_COOKIE, "")) or auth.ANONYMOUS,
             "anonymous",
             frozenset(scopes),
-            limits=CallerLimits() if is_unlimited else self._limits,
+            limits=auth.CallerLimits() if is_unlimited else self._limits,
             counted_as=f"address:{get_counted_address(credentials.client)}",
         )
 
@@ -291,11 +280,7 @@ PEER_KEY = "askgraph.peer"
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Parse networks such as `10.0.0.0/8` or `192.168.1.4`.
-
-    Raises:
-        SetupError: a text is not a network.
-    """
+    """Parse networks such as `10.0.0.0/8`; raise `SetupError` if a text is not one."""
     parsed = []
     for text in texts:
         try:

@@ -248,11 +248,7 @@ class GraphCatalog:
         return frozenset(self._load_visible(caller))
 
     def get_settings(self, name: str, caller: Principal) -> GraphSettings:
-        """Return the settings of a graph.
-
-        Raises:
-            NotFound: the caller may see no such graph.
-        """
+        """Return the settings of a graph; raise `NotFound` if the caller may see no such graph."""
         visible = self._load_visible(caller)
         if name in visible:
             return visible[name]
@@ -380,5 +376,4 @@ def _describe_source(settings: GraphSettings) -> str:
     if settings.url is None:
         return ", ".join(Path(source).name for source in settings.sources[:_MAX_FILES])
     parts = urlsplit(settings.url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

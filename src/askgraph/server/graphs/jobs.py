@@ -13,14 +13,8 @@ from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.server.auth import ANONYMOUS, NotAllowedError, Principal
-from askgraph.server.graphs import GraphCatalog
+from askgraph.server.graphs import GraphCatalog, uploads
 from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
-from askgraph.server.graphs.uploads import (
-    find_uploads,
-    get_upload_folder,
-    remove_graph,
-    remove_orphans,
-)
 from askgraph.server.problems import NotFound, Problem, to_problem
 from askgraph.server.runs.events import Event, TurnQueue, run_shielded
 from askgraph.server.settings import ServeSettings
@@ -57,8 +51,6 @@ class NewGraph:
     Attributes:
         kind: from uploaded files in the folder of `job`, or from an address.
         sources: paths of the files, or the address.
-        settings: settings of the graph in the workspace.
-        job: the id of the job.
     """
 
     name: str
@@ -168,18 +160,16 @@ class GraphJobs:
                 job.new_graph = replace(new_graph, sources=[str(path) for path in paths])
             await self._store.put_job(row)
         except BaseException:
-            await asyncio.to_thread(remove_graph, self._workspace, new_graph.name, new_graph.job)
+            await asyncio.to_thread(
+                uploads.remove_graph, self._workspace, new_graph.name, new_graph.job
+            )
             del self._jobs[row.id]
             raise
         job.task = asyncio.create_task(self._run(job), name=f"add {new_graph.name}")
         return _to_job_view(row)
 
     async def load_view(self, id: str, caller: Principal) -> JobView:
-        """Load a job of the caller.
-
-        Raises:
-            NotFound: the caller has no such job.
-        """
+        """Load a job of the caller; raise `NotFound` if there is no such job."""
         row = await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
             raise NotFound(f"job {id!r} does not exist, or it is not yours")
@@ -233,7 +223,7 @@ class GraphJobs:
             )
         await asyncio.to_thread(self._workspace.remove, name)
         await self._graphs.forget(name)
-        if folder := find_uploads(self._workspace.folder, settings):
+        if folder := uploads.find_uploads(self._workspace.folder, settings):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         await self._store.delete_verified_of_graph(name)
 
@@ -248,7 +238,7 @@ class GraphJobs:
 
     async def _clear_uploads(self, *, jobs: Collection[str] = (), before: float = 0.0) -> None:
         folder, graphs = self._workspace.folder, list(self._workspace.graphs().values())
-        await asyncio.to_thread(remove_orphans, folder, graphs, jobs=jobs, before=before)
+        await asyncio.to_thread(uploads.remove_orphans, folder, graphs, jobs=jobs, before=before)
 
     async def close(self) -> None:
         """Stop all jobs of this process."""
@@ -290,7 +280,7 @@ class GraphJobs:
             end = {"state": job.stops_as}
         except AskgraphError as error:
             folder, problem = self._workspace.folder, to_problem(error)
-            for path in (get_upload_folder(folder, job.row.id), folder):
+            for path in (uploads.get_upload_folder(folder, job.row.id), folder):
                 problem.detail = problem.detail.replace(f"{path}/", "")
             end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
@@ -305,7 +295,7 @@ class GraphJobs:
         try:
             if job.row.state != "done":
                 await asyncio.to_thread(
-                    remove_graph, self._workspace, job.new_graph.name, job.new_graph.job
+                    uploads.remove_graph, self._workspace, job.new_graph.name, job.new_graph.job
                 )
             await self._store.put_job(job.row)
         except AskgraphError as error:

@@ -200,11 +200,7 @@ def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
 
 
 def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Yield the unpacked content of a file in chunks.
-
-    Raises:
-        SetupError: the file cannot be unpacked.
-    """
+    """Yield a file's unpacked content in chunks; raise `SetupError` if it cannot be unpacked."""
     try:
         unpacker = _UNPACKERS.get(file.suffix)
         with unpacker(file) if unpacker else file.open("rb") as stream:

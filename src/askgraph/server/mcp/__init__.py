@@ -57,18 +57,7 @@ from askgraph.graph.shape_texts import format_document
 from askgraph.graph.shapes import build_shape
 from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, get_hub, identify_caller
-from askgraph.server.mcp.access import (
-    CURRENT_ACCESS,
-    FOLLOWING_SECONDS,
-    GraphAccess,
-    GraphMetadata,
-    LocalAccess,
-    convert_errors,
-    format_classes,
-    get_current_access,
-    get_label,
-    resolve_graph_name,
-)
+from askgraph.server.mcp import access as mcp_access
 from askgraph.server.mcp.ask import PlainStateCodec, ask
 from askgraph.server.mcp.explore import (
     describe,
@@ -93,11 +82,11 @@ _MAX_PROMPT_CLASSES = 20
 _PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 
 
-async def _get_metadata(graph: str) -> GraphMetadata:
-    access = get_current_access()
-    with convert_errors(ResourceNotFoundError):
+async def _get_metadata(graph: str) -> mcp_access.GraphMetadata:
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors(ResourceNotFoundError):
         access.require_scope("ask")
-        return await access.get_metadata(resolve_graph_name(access, graph))
+        return await access.get_metadata(mcp_access.resolve_graph_name(access, graph))
 
 
 async def _read_profile(graph: str) -> str:
@@ -114,7 +103,7 @@ async def _read_shapes(graph: str) -> str:
     profile = metadata.profile
     shapes = [build_shape(profile, term.iri) for term in profile.classes[:_MAX_SHAPES]]
     terms: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
-    labels = {term.iri: get_label(term.names, term.iri, "en") for term in terms}
+    labels = {term.iri: mcp_access.get_label(term.names, term.iri, "en") for term in terms}
     return format_document(
         (term for term in shapes if term.lines), metadata.prefixes, labels=labels
     )
@@ -137,7 +126,7 @@ _RESOURCES = {
 """The resources of each graph by name: reader, description and media type."""
 
 
-def _format_profile(graph: GraphMetadata) -> Iterator[str]:
+def _format_profile(graph: mcp_access.GraphMetadata) -> Iterator[str]:
     profile = graph.profile
     yield f"# {graph.name}: {profile.triples:,} triples"
     yield f"# {NOTICE}"
@@ -145,7 +134,7 @@ def _format_profile(graph: GraphMetadata) -> Iterator[str]:
         yield "languages: " + ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
     yield ""
     yield f"{len(profile.classes):,} classes"
-    yield from format_classes(graph, "en", limit=_MAX_CLASSES)
+    yield from mcp_access.format_classes(graph, "en", limit=_MAX_CLASSES)
     yield ""
     yield f"{len(profile.predicates):,} predicates"
     yield from (
@@ -153,7 +142,7 @@ def _format_profile(graph: GraphMetadata) -> Iterator[str]:
     )
 
 
-def _format_predicate(predicate: PredicateProfile, graph: GraphMetadata) -> str:
+def _format_predicate(predicate: PredicateProfile, graph: mcp_access.GraphMetadata) -> str:
     """Return a line such as `ont:orbits "orbits": 55 triples, ont:Moon → ont:Planet`."""
     shorten = graph.prefixes.shorten
     subjects = " or ".join(shorten(iri) for iri, _ in predicate.subject_classes[:_MAX_END_CLASSES])
@@ -162,7 +151,7 @@ def _format_predicate(predicate: PredicateProfile, graph: GraphMetadata) -> str:
         for iri, _ in (*predicate.object_classes, *predicate.datatypes)[:_MAX_END_CLASSES]
     )
     ends = f", {subjects or 'anything'} → {objects or 'anything'}"
-    label = get_label(predicate.names, predicate.iri, "en")
+    label = mcp_access.get_label(predicate.names, predicate.iri, "en")
     return f'{shorten(predicate.iri)} "{label}": {predicate.triples:,} triples{ends}'
 
 
@@ -179,16 +168,18 @@ async def write_query(question: str, graph: str = "") -> str:
 
 
 async def _list_main_classes(graph: str) -> tuple[str, str]:
-    access = get_current_access()
-    with convert_errors():
-        name = resolve_graph_name(access, graph or None)
-        lines = format_classes(await access.get_metadata(name), "en", limit=_MAX_PROMPT_CLASSES)
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors():
+        name = mcp_access.resolve_graph_name(access, graph or None)
+        lines = mcp_access.format_classes(
+            await access.get_metadata(name), "en", limit=_MAX_PROMPT_CLASSES
+        )
         return name, "\n".join(f"- {line}" for line in lines)
 
 
 McpRequest = ServerRequestContext[Any, Any]
 
-AccessProvider = Callable[[McpRequest], Awaitable[GraphAccess]]
+AccessProvider = Callable[[McpRequest], Awaitable[mcp_access.GraphAccess]]
 """Returns the access of a message's sender; raises `MCPError` if the sender is unknown."""
 
 _TOOLS = (list_graphs, ask, propose_queries, search, describe, shapes, examples, validate, execute)
@@ -213,7 +204,7 @@ class _GraphServer(MCPServer[Any]):
                 description=f"{graph}: {description}",
                 mime_type=mime_type,
             )
-            for graph in get_current_access().list_graphs()
+            for graph in mcp_access.get_current_access().list_graphs()
             for name, (_, description, mime_type) in _RESOURCES.items()
         ]
 
@@ -243,11 +234,7 @@ class _GraphServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt.
-
-        Raises:
-            MCPError: the prompt does not exist, or an argument is missing.
-        """
+        """Return a prompt; raise `MCPError` if it does not exist or lacks an argument."""
         prompts = {item.name: item for item in await self.list_prompts()}
         if name not in prompts:
             names = ", ".join(prompts)
@@ -313,11 +300,11 @@ def create_server(get_access: AccessProvider) -> MCPServer[Any]:
     """Return a server with all tools; `get_access` determines what its callers may use."""
 
     async def set_access(ctx: McpRequest, call_next: CallNext) -> HandlerResult:
-        token = CURRENT_ACCESS.set(await get_access(ctx))
+        token = mcp_access.CURRENT_ACCESS.set(await get_access(ctx))
         try:
             return await call_next(ctx)
         finally:
-            CURRENT_ACCESS.reset(token)
+            mcp_access.CURRENT_ACCESS.reset(token)
 
     with _preserve_logging():
         server = _GraphServer(
@@ -360,10 +347,10 @@ async def run_stdio(
         timeout: time limit of a question, in seconds.
         query_timeout: time limit of a query, in seconds.
     """
-    access = LocalAccess(workspace, graphs, timeout=timeout, query_timeout=query_timeout)
+    access = mcp_access.LocalAccess(workspace, graphs, timeout=timeout, query_timeout=query_timeout)
     async with aclosing(access):
 
-        async def get_access(request: McpRequest) -> GraphAccess:
+        async def get_access(request: McpRequest) -> mcp_access.GraphAccess:
             return access
 
         await create_server(get_access).run_stdio_async()
@@ -395,10 +382,10 @@ class HostedAccess:
         """Return the names of the methods that callers may choose."""
         return list_method_names(self._hub.settings)
 
-    async def get_metadata(self, name: str) -> GraphMetadata:
+    async def get_metadata(self, name: str) -> mcp_access.GraphMetadata:
         """Return the metadata of a graph without opening it."""
         self._hub.graphs.get_settings(name, self._caller)
-        return await asyncio.to_thread(GraphMetadata.read, self._hub.workspace, name)
+        return await asyncio.to_thread(mcp_access.GraphMetadata.read, self._hub.workspace, name)
 
     @asynccontextmanager
     async def open_graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
@@ -426,7 +413,7 @@ class HostedAccess:
     async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
         """Return follow-up questions to an outcome."""
         return await build_next_questions(
-            self._hub, question, outcome, self._caller, seconds=FOLLOWING_SECONDS
+            self._hub, question, outcome, self._caller, seconds=mcp_access.FOLLOWING_SECONDS
         )
 
 
@@ -466,7 +453,7 @@ class McpEndpoint:
             await sessions.handle_request(scope, receive_message, send)
 
 
-async def _identify_sender(context: ServerRequestContext[Any, Any]) -> GraphAccess:
+async def _identify_sender(context: ServerRequestContext[Any, Any]) -> mcp_access.GraphAccess:
     request = context.request
     assert isinstance(request, Request)
     return HostedAccess(get_hub(request), await identify_caller(request, get_hub(request)))

@@ -4,14 +4,8 @@ Askgraph's own errors are converted to MCP errors whose text reaches the agent.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    aclosing,
-    asynccontextmanager,
-    contextmanager,
-)
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Annotated, Protocol
@@ -56,27 +50,21 @@ class GraphAccess(Protocol):
     @property
     def query_timeout(self) -> float:
         """Time limit of one query, in seconds."""
-        ...
 
     def require_scope(self, scope: Scope) -> None:
         """Raise `NotAllowedError` if the caller lacks a scope."""
-        ...
 
     def list_graphs(self) -> Sequence[str]:
         """Return the names of the graphs that the caller may see."""
-        ...
 
     def list_methods(self) -> Sequence[str]:
         """Return the names of the methods that the caller may choose."""
-        ...
 
     async def get_metadata(self, name: str) -> "GraphMetadata":
         """Return the metadata of a graph without opening it."""
-        ...
 
-    def open_graph(self, name: str) -> AbstractAsyncContextManager[KnowledgeGraph]:
+    def open_graph(self, name: str) -> contextlib.AbstractAsyncContextManager[KnowledgeGraph]:
         """Open a graph with its indices; the caller may have to wait for it."""
-        ...
 
     def stream_steps(self, request: RunRequest) -> AsyncGenerator[Step, None]:
         """Answer a question and yield its steps; closing the stream stops the run.
@@ -84,11 +72,9 @@ class GraphAccess(Protocol):
         Raises:
             AskgraphError: the question is invalid or a graph is not available.
         """
-        ...
 
     async def suggest_following(self, question: Question, outcome: Outcome) -> Sequence[str]:
         """Return follow-up questions to an outcome, tested for at most `FOLLOWING_SECONDS`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +121,7 @@ def resolve_graph_name(access: GraphAccess, graph: str | None) -> str:
     return names[0]
 
 
-@contextmanager
+@contextlib.contextmanager
 def convert_errors(error_type: type[Exception] = ToolError) -> Iterator[None]:
     """Convert askgraph's errors to a type whose text reaches the model; others stay hidden."""
     try:
@@ -144,7 +130,7 @@ def convert_errors(error_type: type[Exception] = ToolError) -> Iterator[None]:
         raise error_type(str(error)) from error
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def open_graph_context(
     graph: str | None, *, text: str = "", language: str | None = None, scope: Scope = "ask"
 ) -> AsyncIterator[Context]:
@@ -215,7 +201,7 @@ class LocalAccess:
         """Return the metadata of a graph without opening it."""
         return await asyncio.to_thread(GraphMetadata.read, self._workspace, name)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def open_graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:
         """Return a graph, opened at its first use; it stays open until `aclose`."""
         yield await self._get_graph(name, with_indices=True)
@@ -228,7 +214,7 @@ class LocalAccess:
             for name in request.graphs
         ]
         steps = stream_steps(request.question, method, graphs, timeout=self._timeout)
-        async with aclosing(steps):
+        async with contextlib.aclosing(steps):
             async for step in steps:
                 yield step
 
@@ -244,7 +230,7 @@ class LocalAccess:
 
     async def aclose(self) -> None:
         """Close the graphs and language models that were used."""
-        async with AsyncExitStack() as stack:
+        async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(self._models.close)
             for graph in self._open_graphs.values():
                 stack.push_async_callback(graph.endpoint.close)

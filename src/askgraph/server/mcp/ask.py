@@ -17,13 +17,7 @@ from askgraph.answers import answer_option
 from askgraph.answers.codec import get_status
 from askgraph.answers.verbalize import describe_answerer
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.server.mcp.access import (
-    GraphAccess,
-    LanguageParameter,
-    convert_errors,
-    get_current_access,
-    resolve_graph_name,
-)
+from askgraph.server.mcp import access as mcp_access
 from askgraph.server.mcp.results import (
     DEFAULT_ROWS,
     AskResult,
@@ -81,7 +75,7 @@ async def ask(
         ),
     ] = None,
     method: Annotated[str | None, Field(description="From `list_graphs`; default: auto.")] = None,
-    language: LanguageParameter = None,
+    language: mcp_access.LanguageParameter = None,
     earlier: Annotated[
         list[EarlierQuestion] | None,
         Field(description="What this question follows up on, oldest first.", max_length=20),
@@ -101,8 +95,8 @@ async def ask(
     Returns the answer with its query, the reading of the question, a confidence and the supporting
     triples; or a question back with readings to choose from; or the reason for having no answer.
     """
-    access = get_current_access()
-    with convert_errors():
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors():
         access.require_scope("ask")
         check_question(question)
         choice = read_choice(context)
@@ -110,11 +104,11 @@ async def ask(
             return await _answer_reading(access, *choice, limit)
         methods = access.list_methods()
         method_name = (method or choose_default_method(methods)).replace("_", "-")
-        names = graphs or [resolve_graph_name(access, None)]
+        names = graphs or [mcp_access.resolve_graph_name(access, None)]
         before = tuple(PreviousQuestion(item.question, item.query) for item in earlier or ())
         request = RunRequest(
             Question(question, language, before),
-            tuple(dict.fromkeys(resolve_graph_name(access, name) for name in names)),
+            tuple(dict.fromkeys(mcp_access.resolve_graph_name(access, name) for name in names)),
             method_name,
             seconds=seconds,
         )
@@ -134,7 +128,9 @@ async def ask(
         return to_ask_result(outcome, limit=limit, following=following)
 
 
-async def _await_outcome(context: Context, access: GraphAccess, request: RunRequest) -> Outcome:
+async def _await_outcome(
+    context: Context, access: mcp_access.GraphAccess, request: RunRequest
+) -> Outcome:
     """Read the steps up to the outcome and report each as progress."""
     async with aclosing(access.stream_steps(request)) as steps:
         step_count = 0
@@ -147,9 +143,9 @@ async def _await_outcome(context: Context, access: GraphAccess, request: RunRequ
 
 
 async def _answer_reading(
-    access: GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
+    access: mcp_access.GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
 ) -> AskResult:
-    async with access.open_graph(resolve_graph_name(access, graph)) as open_graph:
+    async with access.open_graph(mcp_access.resolve_graph_name(access, graph)) as open_graph:
         answer = await answer_option(
             clarification.options[index],
             clarification,
@@ -254,11 +250,7 @@ class PlainStateCodec:
         return base64.urlsafe_b64encode(payload).decode()
 
     def unseal(self, token: str) -> bytes:
-        """Decode a sealed state.
-
-        Raises:
-            InvalidRequestState: the text is not valid Base64.
-        """
+        """Decode a sealed state; raise `InvalidRequestState` if it is not valid Base64."""
         try:
             return base64.urlsafe_b64decode(token.encode("ascii"))
         except ValueError as error:

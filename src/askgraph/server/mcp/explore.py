@@ -30,36 +30,8 @@ from askgraph.methods.tools.overview import shape_of
 from askgraph.methods.tools.query_run import execute_query
 from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
 from askgraph.search.decide import find_omitted_words
-from askgraph.server.mcp.access import (
-    GraphNameParameter,
-    LanguageParameter,
-    convert_errors,
-    format_classes,
-    get_current_access,
-    open_graph_context,
-)
-from askgraph.server.mcp.results import (
-    DEFAULT_ROWS,
-    ClassShape,
-    DescribeResult,
-    ExampleQuestion,
-    ExamplesResult,
-    ExecuteResult,
-    GraphInfo,
-    GraphsResult,
-    NameMatch,
-    ProposedQueriesResult,
-    ProposedQuery,
-    QueryFinding,
-    SearchToolResult,
-    ShapeProperty,
-    ShapesResult,
-    ValidateResult,
-    collect_iris,
-    describe_truncation,
-    format_rows,
-    select_labels,
-)
+from askgraph.server.mcp import access as mcp_access
+from askgraph.server.mcp import results as mcp_results
 from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Observation
@@ -77,38 +49,38 @@ ClassesParameter = Annotated[
 ]
 
 
-async def list_graphs() -> GraphsResult:
+async def list_graphs() -> mcp_results.GraphsResult:
     """List the available graphs with their main classes, and the methods that answer questions."""
-    access = get_current_access()
-    with convert_errors():
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors():
         access.require_scope("ask")
     graphs = []
     for name in access.list_graphs():
-        with convert_errors():
+        with mcp_access.convert_errors():
             metadata = await access.get_metadata(name)
             graphs.append(
-                GraphInfo(
+                mcp_results.GraphInfo(
                     name=name,
                     triples=metadata.profile.triples,
-                    classes=format_classes(metadata, "en", limit=_MAX_LISTED_CLASSES),
+                    classes=mcp_access.format_classes(metadata, "en", limit=_MAX_LISTED_CLASSES),
                     languages=[
                         language for language, _ in metadata.profile.languages[:_MAX_LISTED_CLASSES]
                     ],
                     remote=metadata.remote,
                 )
             )
-    return GraphsResult(graphs=graphs, methods=list(access.list_methods()))
+    return mcp_results.GraphsResult(graphs=graphs, methods=list(access.list_methods()))
 
 
 async def search(
     query: Annotated[str, Field(description="A name or keywords.", max_length=500)],
     kind: Annotated[NameKind, Field(description="The kind of item to search for.")] = "entity",
-    graph: GraphNameParameter = None,
+    graph: mcp_access.GraphNameParameter = None,
     limit: Annotated[int, Field(description="Maximum number of results.", ge=1, le=50)] = 10,
-    language: LanguageParameter = None,
-) -> SearchToolResult:
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.SearchToolResult:
     """Find entities, classes, properties or values by name, with a description of each."""
-    async with open_graph_context(graph, text=query, language=language) as context:
+    async with mcp_access.open_graph_context(graph, text=query, language=language) as context:
         hits = await asyncio.to_thread(_search_index, context.graph, query, kind, limit)
         resources = [
             SearchHit(parse_resource_term(hit.item.iri), hit.item, hit.name) for hit in hits
@@ -116,7 +88,7 @@ async def search(
         rendered = await (format_properties if kind == "property" else format_entities)(
             context, resources
         )
-        return SearchToolResult(
+        return mcp_results.SearchToolResult(
             graph=context.graph.name,
             hits=[_build_match(hit, context.graph) for hit in hits],
             text="\n".join(rendered.lines)
@@ -126,11 +98,11 @@ async def search(
 
 async def describe(
     iri: Annotated[str, Field(description="Its IRI, as prefix:name or <http://…>.")],
-    graph: GraphNameParameter = None,
-    language: LanguageParameter = None,
-) -> DescribeResult:
+    graph: mcp_access.GraphNameParameter = None,
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.DescribeResult:
     """Describe one entity, class or property: types, values, links in both directions."""
-    async with open_graph_context(graph, language=language) as context:
+    async with mcp_access.open_graph_context(graph, language=language) as context:
         description = await describe_in(context, iri)
         # The description begins with the IRI, shortened.
         short_iri, _, _ = description.text.partition("\n")[0].partition(" ")
@@ -138,7 +110,7 @@ async def describe(
             iri for iri in description.seen if context.graph.prefixes.shorten(iri) == short_iri
         )
         labels = await fetch_labels(context, [full_iri])
-        return DescribeResult(
+        return mcp_results.DescribeResult(
             graph=context.graph.name,
             iri=full_iri,
             label=labels.get(full_iri),
@@ -150,11 +122,11 @@ async def examples(
     question: Annotated[
         str | None, Field(description="A question to find similar examples for; leave out for any.")
     ] = None,
-    graph: GraphNameParameter = None,
+    graph: mcp_access.GraphNameParameter = None,
     limit: Annotated[int, Field(description="Maximum number of examples.", ge=1, le=20)] = 3,
-) -> ExamplesResult:
+) -> mcp_results.ExamplesResult:
     """Get example questions over the graph, with the SPARQL queries that answer them."""
-    async with open_graph_context(graph, text=question or "") as context:
+    async with mcp_access.open_graph_context(graph, text=question or "") as context:
         all_examples = context.graph.examples
         if question:
             scored_examples = await asyncio.to_thread(
@@ -165,7 +137,7 @@ async def examples(
                 (example, -1.0) for example in sample_examples("", all_examples, limit=limit)
             ]
         results = [
-            ExampleQuestion(
+            mcp_results.ExampleQuestion(
                 question=clip_text(example.question, 500),
                 query=clip_text(example.query, _MAX_QUERY_CHARACTERS),
                 origin=example.origin,
@@ -173,7 +145,9 @@ async def examples(
             )
             for example, score in scored_examples
         ]
-        return ExamplesResult(graph=context.graph.name, examples=results, total=len(all_examples))
+        return mcp_results.ExamplesResult(
+            graph=context.graph.name, examples=results, total=len(all_examples)
+        )
 
 
 def _search_index(
@@ -189,9 +163,9 @@ def _search_index(
     return [] if index is None else list(index.search(words, limit=limit, within=within))
 
 
-def _build_match(hit: IndexHit[Resource], graph: KnowledgeGraph) -> NameMatch:
+def _build_match(hit: IndexHit[Resource], graph: KnowledgeGraph) -> mcp_results.NameMatch:
     iri = hit.item.iri
-    return NameMatch(
+    return mcp_results.NameMatch(
         iri=clip_text(iri, 2 * _MAX_NAME_CHARACTERS) if iri.startswith('"') else iri,
         name=clip_text(iri, _MAX_NAME_CHARACTERS)
         if iri.startswith('"')
@@ -203,20 +177,22 @@ def _build_match(hit: IndexHit[Resource], graph: KnowledgeGraph) -> NameMatch:
 
 async def shapes(
     classes: ClassesParameter = None,
-    graph: GraphNameParameter = None,
-    language: LanguageParameter = None,
-) -> ShapesResult:
+    graph: mcp_access.GraphNameParameter = None,
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.ShapesResult:
     """Get the properties of the instances of classes, their values, and how many have them.
 
     Without classes, list the classes of the graph with their numbers of instances.
     """
-    async with open_graph_context(graph, language=language) as context:
+    async with mcp_access.open_graph_context(graph, language=language) as context:
         shapes = [await _build_class_shape(context, name) for name in classes or ()]
-        class_names = [] if shapes else format_classes(context.graph, context.language)
-        return ShapesResult(graph=context.graph.name, shapes=shapes, classes=class_names)
+        class_names = [] if shapes else mcp_access.format_classes(context.graph, context.language)
+        return mcp_results.ShapesResult(
+            graph=context.graph.name, shapes=shapes, classes=class_names
+        )
 
 
-async def _build_class_shape(context: Context, name: str) -> ClassShape:
+async def _build_class_shape(context: Context, name: str) -> mcp_results.ClassShape:
     graph = context.graph
     iri = (await shape_of(context, name)).seen[0]  # raises if the name is invalid
     shape = await load_shape(
@@ -226,7 +202,7 @@ async def _build_class_shape(context: Context, name: str) -> ClassShape:
     predicates = [line.predicate for line in lines]
     examples = [line.example.value for line in lines if isinstance(line.example, NamedNode)]
     writer = await TermWriter.from_iris(context, [iri, *predicates, *examples])
-    return ClassShape(
+    return mcp_results.ClassShape(
         cls=writer.write_short(iri),
         label=writer.labels.get(iri),
         instances=shape.instances,
@@ -234,10 +210,10 @@ async def _build_class_shape(context: Context, name: str) -> ClassShape:
     )
 
 
-def _build_property(line: ShapeLine, shape: Shape, writer: TermWriter) -> ShapeProperty:
+def _build_property(line: ShapeLine, shape: Shape, writer: TermWriter) -> mcp_results.ShapeProperty:
     share = shape.get_share(line)
     has_example = isinstance(line.example, NamedNode | RdfLiteral)
-    return ShapeProperty(
+    return mcp_results.ShapeProperty(
         predicate=writer.write_short(line.predicate),
         label=writer.labels.get(line.predicate),
         inverse=line.inverse,
@@ -264,28 +240,28 @@ async def propose_queries(
     question: Annotated[
         str, Field(description="A question or a part of one.", min_length=1, max_length=2_000)
     ],
-    graph: GraphNameParameter = None,
-    language: LanguageParameter = None,
-) -> ProposedQueriesResult:
+    graph: mcp_access.GraphNameParameter = None,
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.ProposedQueriesResult:
     """Get queries that may answer a question, with their results. Uses no language model."""
-    async with open_graph_context(graph, text=question, language=language) as context:
+    async with mcp_access.open_graph_context(graph, text=question, language=language) as context:
         best = await find_best_candidates(context, question)
         preview_rows = [
             row for candidate in best.candidates for row in candidate.result.rows[:_PREVIEW_ROWS]
         ]
         iris = [
-            *collect_iris(preview_rows),
+            *mcp_results.collect_iris(preview_rows),
             *(iri for candidate in best.candidates for iri in list_query_iris(candidate.query)),
         ]
         labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
         proposals = [
-            ProposedQuery(
+            mcp_results.ProposedQuery(
                 words=verbalize_query_for_graph(
                     candidate.query, labels, context.graph, context.language
                 ),
                 query=candidate.query,
                 columns=list(candidate.result.variables),
-                rows=format_rows(candidate.result.rows, _PREVIEW_ROWS),
+                rows=mcp_results.format_rows(candidate.result.rows, _PREVIEW_ROWS),
                 total=1 if candidate.boolean is not None else len(candidate.result.rows),
                 boolean=candidate.boolean,
                 unused_words=list(
@@ -295,23 +271,25 @@ async def propose_queries(
             for candidate in best.candidates
         ]
         rows = [row for candidate in proposals for row in candidate.rows]
-        return ProposedQueriesResult(
+        return mcp_results.ProposedQueriesResult(
             graph=context.graph.name,
             candidates=proposals,
             confidence=round(best.confidence, 4),
-            labels=select_labels(rows, labels),
+            labels=mcp_results.select_labels(rows, labels),
         )
 
 
 async def validate(
-    query: QueryParameter, graph: GraphNameParameter = None, language: LanguageParameter = None
-) -> ValidateResult:
+    query: QueryParameter,
+    graph: mcp_access.GraphNameParameter = None,
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.ValidateResult:
     """Check a query against the metadata of the graph, and repair it if that is safe.
 
     The query is not run, and prefixes of the graph need no declaration. Finds syntax errors, names
     that the graph does not contain, wrong directions and datatypes, filters that never hold.
     """
-    async with open_graph_context(graph, language=language) as context:
+    async with mcp_access.open_graph_context(graph, language=language) as context:
         services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
         full_query = query
         with suppress(QueryError):  # the checks report syntax errors
@@ -321,11 +299,11 @@ async def validate(
             validate_query, full_query, services, language=context.language
         )
         prefix_lines = full_query.count("\n") - query.count("\n")
-        result = ValidateResult(
+        result = mcp_results.ValidateResult(
             graph=context.graph.name,
             valid=not validation.is_wrong,
             findings=[
-                QueryFinding(
+                mcp_results.QueryFinding(
                     kind=finding.kind.value,
                     message=finding.message,
                     line=finding.place.line - prefix_lines if finding.place else None,
@@ -350,18 +328,18 @@ async def validate(
 
 async def execute(
     query: QueryParameter,
-    graph: GraphNameParameter = None,
+    graph: mcp_access.GraphNameParameter = None,
     limit: Annotated[
         int, Field(description="Maximum number of rows to show.", ge=1, le=500)
-    ] = DEFAULT_ROWS,
-    language: LanguageParameter = None,
-) -> ExecuteResult:
+    ] = mcp_results.DEFAULT_ROWS,
+    language: mcp_access.LanguageParameter = None,
+) -> mcp_results.ExecuteResult:
     """Run a SPARQL query that reads (SELECT, ASK, CONSTRUCT, DESCRIBE) and see its result.
 
     A failed query comes with the position of the error and the nearest valid names, an empty result
     with the reason. At most 1,000 rows are fetched.
     """
-    async with open_graph_context(graph, language=language, scope="query") as context:
+    async with mcp_access.open_graph_context(graph, language=language, scope="query") as context:
         execution = await execute_query(context, query, rows=_MAX_FETCHED_ROWS)
         if isinstance(execution, Observation):
             raise QueryError(execution.text)
@@ -373,19 +351,19 @@ async def execute(
             else query_run.result
         )
         result = SelectResult((), ()) if isinstance(table, bool) else table
-        shown_rows = format_rows(result.rows, limit)
+        shown_rows = mcp_results.format_rows(result.rows, limit)
         languages = [context.language, "en"]
         labels = await fetch_term_labels(
-            collect_iris(result.rows[: len(shown_rows)]), context.graph, languages
+            mcp_results.collect_iris(result.rows[: len(shown_rows)]), context.graph, languages
         )
-        return ExecuteResult(
+        return mcp_results.ExecuteResult(
             graph=context.graph.name,
             query=query_run.query,
             columns=list(result.variables),
             rows=shown_rows,
             total=len(result.rows),
             boolean=table if isinstance(table, bool) else None,
-            labels=select_labels(shown_rows, labels),
-            cut=describe_truncation(result.truncated),
+            labels=mcp_results.select_labels(shown_rows, labels),
+            cut=mcp_results.describe_truncation(result.truncated),
             notes=notes,
         )

@@ -15,13 +15,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from askgraph.errors import AskgraphError
-from askgraph.server.problems import (
-    Problem,
-    build_problem_headers,
-    describe_faults,
-    locate_first_fault,
-    to_problem,
-)
+from askgraph.server import problems
 from askgraph.server.runs import LANGUAGE_TAG_PATTERN, AnswerView
 
 _ERROR_TYPES = {
@@ -171,12 +165,12 @@ class ChatRoute(APIRoute):
             try:
                 return await handle(request)
             except AskgraphError as error:
-                return to_openai_response(to_problem(error))
+                return to_openai_response(problems.to_problem(error))
             except RequestValidationError as error:
                 content = ChatErrorContent(
-                    message=describe_faults(error),
+                    message=problems.describe_faults(error),
                     type="invalid_request_error",
-                    param=locate_first_fault(error) or None,
+                    param=problems.locate_first_fault(error) or None,
                     code="invalid_value",
                 )
                 return JSONResponse(ChatError(error=content).model_dump(), 400)
@@ -184,7 +178,7 @@ class ChatRoute(APIRoute):
         return handle_request
 
 
-def to_chat_error(problem: Problem) -> ChatError:
+def to_chat_error(problem: problems.Problem) -> ChatError:
     """Convert a problem to an error in the format of OpenAI."""
     status = _get_status(problem)
     error_type = _ERROR_TYPES.get(
@@ -195,11 +189,11 @@ def to_chat_error(problem: Problem) -> ChatError:
     return ChatError(error=ChatErrorContent(message=problem.detail, type=error_type, code=code))
 
 
-def _get_status(problem: Problem) -> int:
+def _get_status(problem: problems.Problem) -> int:
     return 400 if problem.status == 422 else problem.status
 
 
-def to_openai_response(problem: Problem) -> JSONResponse:
+def to_openai_response(problem: problems.Problem) -> JSONResponse:
     """Convert a problem to a response in the format of OpenAI."""
     content = to_chat_error(problem).model_dump()
-    return JSONResponse(content, _get_status(problem), build_problem_headers(problem))
+    return JSONResponse(content, _get_status(problem), problems.build_problem_headers(problem))

@@ -19,16 +19,7 @@ from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize import describe_answerer, describe_confidence
 from askgraph.errors import AskgraphError, QueryError, SetupError
-from askgraph.server.openai import (
-    ChatAnswer,
-    ChatChoice,
-    ChatCompletion,
-    ChatMessage,
-    ChatReply,
-    ChatUsage,
-    InputTokenDetails,
-    to_chat_error,
-)
+from askgraph.server import openai
 from askgraph.server.problems import to_problem
 from askgraph.server.runs import to_answer_view
 from askgraph.server.runs.events import describe_step
@@ -198,10 +189,10 @@ def format_code_block(text: str, language: str) -> str:
 _MAX_VIEW_ROWS = 100  # in what programs get of an answer
 
 
-def create_chat_answer(run: str, outcome: Outcome, following: Sequence[str]) -> ChatAnswer:
+def create_chat_answer(run: str, outcome: Outcome, following: Sequence[str]) -> openai.ChatAnswer:
     """Return the machine-readable part of an answer."""
     answer = to_answer_view(outcome, limit=_MAX_VIEW_ROWS)
-    return ChatAnswer(run=run, answer=answer, next=list(following))
+    return openai.ChatAnswer(run=run, answer=answer, next=list(following))
 
 
 async def read_to_end(steps: AsyncGenerator[Step, None]) -> tuple[Outcome, list[str]]:
@@ -220,9 +211,6 @@ class ChatReplyBuilder:
     """The reply to one chat request.
 
     Attributes:
-        run: the id of the run.
-        model: the model that the request named.
-        suggest_following: returns follow-up questions.
         usage: whether a stream ends with the token usage.
         created: seconds since 1970.
     """
@@ -233,23 +221,23 @@ class ChatReplyBuilder:
     usage: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
 
-    async def build_completion(self, steps: AsyncGenerator[Step, None]) -> ChatCompletion:
+    async def build_completion(self, steps: AsyncGenerator[Step, None]) -> openai.ChatCompletion:
         """Read all steps and return the reply."""
         outcome, lines = await read_to_end(steps)
         following = await self.suggest_following(outcome)
-        message = ChatReply(
+        message = openai.ChatReply(
             role="assistant",
             content="\n\n".join(format_message(outcome, following)),
             reasoning_content="\n".join(lines) or None,
             askgraph=create_chat_answer(self.run, outcome, following),
         )
-        choice = ChatChoice(message=message, finish_reason="stop")
+        choice = openai.ChatChoice(message=message, finish_reason="stop")
         view = self._build_view([choice], _to_chat_usage(outcome.usage))
         return view.model_copy(update={"object": "chat.completion"})
 
     async def stream_chunks(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
         """Yield the reply as server-sent events, step by step; errors become events, too."""
-        yield self._build_chunk(ChatReply(role="assistant", content=""))
+        yield self._build_chunk(openai.ChatReply(role="assistant", content=""))
         try:
             async with aclosing(steps):
                 async for step in steps:
@@ -257,28 +245,28 @@ class ChatReplyBuilder:
                         parts = format_message(step)
                         for number, part in enumerate(parts):
                             yield self._build_chunk(
-                                ChatReply(content=f"\n\n{part}" if number else part)
+                                openai.ChatReply(content=f"\n\n{part}" if number else part)
                             )
                         following = await self.suggest_following(step)
                         for part in format_message(step, following)[len(parts) :]:
-                            yield self._build_chunk(ChatReply(content=f"\n\n{part}"))
+                            yield self._build_chunk(openai.ChatReply(content=f"\n\n{part}"))
                         answer = create_chat_answer(self.run, step, following)
-                        yield self._build_chunk(ChatReply(askgraph=answer))
-                        yield self._build_chunk(ChatReply(), is_last=True)
+                        yield self._build_chunk(openai.ChatReply(askgraph=answer))
+                        yield self._build_chunk(openai.ChatReply(), is_last=True)
                         if self.usage:
                             yield _format_event(
                                 self._build_view([], _to_chat_usage(step.usage)).model_dump_json()
                             )
                     else:
                         yield self._build_chunk(
-                            ChatReply(reasoning_content=f"{describe_step(step)}\n")
+                            openai.ChatReply(reasoning_content=f"{describe_step(step)}\n")
                         )
         except AskgraphError as error:
-            yield _format_event(to_chat_error(to_problem(error)).model_dump_json())
+            yield _format_event(openai.to_chat_error(to_problem(error)).model_dump_json())
         yield _format_event("[DONE]")
 
-    def _build_chunk(self, delta: ChatReply, *, is_last: bool = False) -> str:
-        choice = ChatChoice(delta=delta, finish_reason="stop" if is_last else None)
+    def _build_chunk(self, delta: openai.ChatReply, *, is_last: bool = False) -> str:
+        choice = openai.ChatChoice(delta=delta, finish_reason="stop" if is_last else None)
         view = self._build_view([choice], None).model_dump(mode="json")
         [choice_object] = view["choices"]
         del choice_object["message"]
@@ -287,8 +275,10 @@ class ChatReplyBuilder:
             choice_object["delta"]["askgraph"] = delta.askgraph.model_dump(mode="json")
         return _format_event(json.dumps(view, ensure_ascii=False))
 
-    def _build_view(self, choices: list[ChatChoice], usage: ChatUsage | None) -> ChatCompletion:
-        return ChatCompletion(
+    def _build_view(
+        self, choices: list[openai.ChatChoice], usage: openai.ChatUsage | None
+    ) -> openai.ChatCompletion:
+        return openai.ChatCompletion(
             id=f"chatcmpl-{self.run}",
             object="chat.completion.chunk",
             created=self.created,
@@ -298,12 +288,12 @@ class ChatReplyBuilder:
         )
 
 
-def _to_chat_usage(usage: Usage) -> ChatUsage:
-    return ChatUsage(
+def _to_chat_usage(usage: Usage) -> openai.ChatUsage:
+    return openai.ChatUsage(
         prompt_tokens=usage.input_tokens,
         completion_tokens=usage.output_tokens,
         total_tokens=usage.input_tokens + usage.output_tokens,
-        prompt_tokens_details=InputTokenDetails(cached_tokens=usage.cached_tokens),
+        prompt_tokens_details=openai.InputTokenDetails(cached_tokens=usage.cached_tokens),
     )
 
 
@@ -323,10 +313,7 @@ class ParsedConversation:
     """The current question of a conversation, and the earlier ones.
 
     Attributes:
-        question: the current question.
-        before: the earlier questions with their queries.
         choice: the number of a reading, from 1, if the message is only a number.
-        previous_question: the question before the current one.
         previous_reply: our reply to it, which may offer readings.
     """
 
@@ -337,7 +324,7 @@ class ParsedConversation:
     previous_reply: str = ""
 
 
-def parse_conversation(messages: Sequence[ChatMessage]) -> ParsedConversation:
+def parse_conversation(messages: Sequence[openai.ChatMessage]) -> ParsedConversation:
     """Return the question of a conversation; system messages are ignored.
 
     Raises:
@@ -370,7 +357,7 @@ def _normalize_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _find_earlier(messages: Sequence[ChatMessage]) -> list[PreviousQuestion]:
+def _find_earlier(messages: Sequence[openai.ChatMessage]) -> list[PreviousQuestion]:
     """Return the questions that we answered with a query."""
     earlier = []
     for user_message, reply in pairwise(messages):

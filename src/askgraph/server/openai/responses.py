@@ -15,13 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from askgraph.errors import AskgraphError
-from askgraph.server.openai import ChatAnswer, ChatMessage, ChatPart
-from askgraph.server.openai.answers import (
-    FollowingSuggester,
-    create_chat_answer,
-    format_message,
-    read_to_end,
-)
+from askgraph.server.openai import ChatAnswer, ChatMessage, ChatPart, answers
 from askgraph.server.problems import to_problem
 from askgraph.server.runs import LANGUAGE_TAG_PATTERN
 from askgraph.server.runs.events import describe_step
@@ -164,23 +158,16 @@ def parse_run_id(response_id: str) -> str:
 
 @dataclass(frozen=True)
 class ResponseBuilder:
-    """The reply to one request.
-
-    Attributes:
-        run: the id of the run.
-        body: the request.
-        suggest_following: returns follow-up questions.
-        created: seconds since 1970.
-    """
+    """The reply to one request; `created` is in seconds since 1970."""
 
     run: str
     body: ResponseBody
-    suggest_following: FollowingSuggester
+    suggest_following: answers.FollowingSuggester
     created: int = field(default_factory=lambda: int(time.time()))
 
     async def build_response(self, steps: AsyncGenerator[Step, None]) -> ResponseView:
         """Read all steps and return the response."""
-        outcome, lines = await read_to_end(steps)
+        outcome, lines = await answers.read_to_end(steps)
         return self._build_completed(outcome, lines, await self.suggest_following(outcome))
 
     async def stream_events(self, steps: AsyncGenerator[Step, None]) -> AsyncGenerator[str, None]:
@@ -233,7 +220,7 @@ class ResponseBuilder:
         yield "output_item.added", {"output_index": index, "item": empty}
         position = {"item_id": message.id, "output_index": index, "content_index": 0}
         yield "content_part.added", {**position, "part": OutputText()}
-        for number, part in enumerate(format_message(outcome, following)):
+        for number, part in enumerate(answers.format_message(outcome, following)):
             delta = f"\n\n{part}" if number else part
             yield "output_text.delta", {**position, "delta": delta, "logprobs": []}
         [text] = message.content
@@ -256,7 +243,7 @@ class ResponseBuilder:
                     output_tokens=usage.output_tokens,
                     total_tokens=usage.input_tokens + usage.output_tokens,
                 ),
-                "askgraph": create_chat_answer(self.run, outcome, following),
+                "askgraph": answers.create_chat_answer(self.run, outcome, following),
             }
         )
 
@@ -267,7 +254,7 @@ class ResponseBuilder:
         return OutputReasoning(id=f"rs_{self.run}", status=status, summary=summary)
 
     def _build_message(self, outcome: Outcome, following: Sequence[str]) -> OutputMessage:
-        text = OutputText(text="\n\n".join(format_message(outcome, following)))
+        text = OutputText(text="\n\n".join(answers.format_message(outcome, following)))
         return OutputMessage(id=f"msg_{self.run}", status="completed", content=[text])
 
     def _build_view(self, status: ResponseStatus) -> ResponseView:

@@ -7,38 +7,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.server import openai, runs
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai import (
-    ChatBody,
-    ChatCompletion,
-    ChatError,
-    ChatModel,
-    ChatModels,
-    ChatRoute,
-)
-from askgraph.server.openai.answers import (
-    ChatReplyBuilder,
-    FollowingSuggester,
-    ParsedConversation,
-    is_clarification_reply,
-    parse_conversation,
-)
-from askgraph.server.openai.responses import (
-    ResponseBody,
-    ResponseBuilder,
-    ResponseView,
-    parse_run_id,
-)
+from askgraph.server.openai import answers, responses
 from askgraph.server.problems import NotFound, Problem, RunFailed
 from askgraph.server.rest.server import list_choices
-from askgraph.server.runs import (
-    MAX_QUESTION_CHARACTERS,
-    AskBody,
-    choose_default_method,
-    find_invalid_character,
-    list_method_names,
-)
 from askgraph.server.runs.replies import (
     build_next_questions,
     cancel_on_disconnect,
@@ -54,12 +28,12 @@ DEFAULT_MODEL = "askgraph"
 router = APIRouter(
     prefix="/v1",
     tags=["OpenAI-compatible"],
-    route_class=ChatRoute,
-    responses={"4XX": {"model": ChatError}, "5XX": {"model": ChatError}},
+    route_class=openai.ChatRoute,
+    responses={"4XX": {"model": openai.ChatError}, "5XX": {"model": openai.ChatError}},
 )
 _MAX_SEARCHED_RUNS = 20  # runs of one question to inspect
 _FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
-StartedRun = tuple[str, AsyncGenerator[Step, None], FollowingSuggester]
+StartedRun = tuple[str, AsyncGenerator[Step, None], answers.FollowingSuggester]
 """The id of a run, its steps, and the function that suggests follow-up questions."""
 _MODEL_CREATED_SECONDS = 1_577_836_800  # the protocol requires a time, which models do not have
 
@@ -84,7 +58,7 @@ def parse_model(
     """
     method, separator, graph = model.partition("@")
     method_name = (
-        choose_default_method(methods) if method == DEFAULT_MODEL else method.replace("_", "-")
+        runs.choose_default_method(methods) if method == DEFAULT_MODEL else method.replace("_", "-")
     )
     if method_name not in methods or (separator and graph not in graphs):
         model_names = ", ".join([DEFAULT_MODEL, *methods])
@@ -101,26 +75,28 @@ def parse_model(
 
 
 @router.get("/models")
-async def list_models(hub: HubDep, caller: Asker) -> ChatModels:
+async def list_models(hub: HubDep, caller: Asker) -> openai.ChatModels:
     """List the methods as models, combined with each graph if there are several."""
     ids, graphs = [DEFAULT_MODEL, *await _list_usable_methods(hub)], hub.graphs.list_names(caller)
     if len(graphs) > 1:
         ids = [f"{method}@{graph}" for graph in graphs for method in ids]
-    return ChatModels(data=[ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids])
+    return openai.ChatModels(
+        data=[openai.ChatModel(id=id, created=_MODEL_CREATED_SECONDS) for id in ids]
+    )
 
 
 @router.get("/models/{model}")
-async def get_model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
+async def get_model(model: str, hub: HubDep, caller: Asker) -> openai.ChatModel:
     """Return one of the available models."""
     graphs = hub.graphs.list_names(caller)
     parse_model(
         model, graph_names=graphs[:1], methods=await _list_usable_methods(hub), graphs=graphs
     )
-    return ChatModel(id=model, created=_MODEL_CREATED_SECONDS)
+    return openai.ChatModel(id=model, created=_MODEL_CREATED_SECONDS)
 
 
-@router.post("/chat/completions", response_model=ChatCompletion)
-async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+@router.post("/chat/completions", response_model=openai.ChatCompletion)
+async def complete(body: openai.ChatBody, request: Request, hub: HubDep, caller: Asker) -> Response:
     """Answer the last message of a conversation.
 
     Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
@@ -129,17 +105,21 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is available: leave out 'n'")
-    run, steps, suggester = await _start_run(body, parse_conversation(body.messages), hub, caller)
+    run, steps, suggester = await _start_run(
+        body, answers.parse_conversation(body.messages), hub, caller
+    )
     usage = bool(body.stream_options and body.stream_options.include_usage)
-    reply = ChatReplyBuilder(run, body.model, suggester, usage)
+    reply = answers.ChatReplyBuilder(run, body.model, suggester, usage)
     if body.stream:
         return stream_texts(reply.stream_chunks(steps))
     completion = await cancel_on_disconnect(request, reply.build_completion(steps))
     return JSONResponse(completion.model_dump(mode="json"))
 
 
-@router.post("/responses", response_model=ResponseView)
-async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Asker) -> Response:
+@router.post("/responses", response_model=responses.ResponseView)
+async def respond(
+    body: responses.ResponseBody, request: Request, hub: HubDep, caller: Asker
+) -> Response:
     """Answer the last message of the input, or follow up on an earlier response.
 
     Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
@@ -151,7 +131,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     if body.previous_response_id is not None:
         id = body.previous_response_id
         try:
-            after = (await hub.records.load_run(parse_run_id(id), caller)).id
+            after = (await hub.records.load_run(responses.parse_run_id(id), caller)).id
         except NotFound as error:
             raise RunFailed(
                 Problem(
@@ -162,9 +142,9 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
                 )
             ) from error
     run, steps, suggester = await _start_run(
-        body, parse_conversation(body.messages), hub, caller, after=after
+        body, answers.parse_conversation(body.messages), hub, caller, after=after
     )
-    reply = ResponseBuilder(run, body, suggester)
+    reply = responses.ResponseBuilder(run, body, suggester)
     if body.stream:
         return stream_texts(reply.stream_events(steps))
     response = await cancel_on_disconnect(request, reply.build_response(steps))
@@ -172,8 +152,8 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
 
 
 async def _start_run(
-    body: ChatBody | ResponseBody,
-    conversation: ParsedConversation,
+    body: openai.ChatBody | responses.ResponseBody,
+    conversation: answers.ParsedConversation,
     hub: Hub,
     caller: Principal,
     *,
@@ -197,19 +177,19 @@ async def _start_run(
             yield trace.outcome
 
         return view.id, stream_outcome(), _create_suggester(hub, trace.question, caller)
-    if len(conversation.question) > MAX_QUESTION_CHARACTERS:
-        raise SetupError(f"the question has more than {MAX_QUESTION_CHARACTERS:,} characters")
-    if bad_character := find_invalid_character(
+    if len(conversation.question) > runs.MAX_QUESTION_CHARACTERS:
+        raise SetupError(f"the question has more than {runs.MAX_QUESTION_CHARACTERS:,} characters")
+    if bad_character := runs.find_invalid_character(
         [conversation.question, *(item.question for item in conversation.before)]
     ):
         raise SetupError(f"the question contains {bad_character}, which is not allowed: remove it")
     method, graphs = parse_model(
         body.model,
         graph_names=body.graphs or ([body.graph] if body.graph else []),
-        methods=list_method_names(hub.settings),
+        methods=runs.list_method_names(hub.settings),
         graphs=hub.graphs.list_names(caller),
     )
-    ask_body = AskBody(
+    ask_body = runs.AskBody(
         question=conversation.question,
         graphs=graphs or None,
         method=method,
@@ -220,7 +200,9 @@ async def _start_run(
     return run.id, read_steps(hub, run), _create_suggester(hub, run.request.question, caller)
 
 
-def _create_suggester(hub: Hub, question: Question, caller: Principal) -> FollowingSuggester:
+def _create_suggester(
+    hub: Hub, question: Question, caller: Principal
+) -> answers.FollowingSuggester:
     async def suggest(outcome: Outcome) -> Sequence[str]:
         with suppress(AskgraphError):  # the answer is complete without follow-up questions
             return await build_next_questions(
@@ -232,7 +214,7 @@ def _create_suggester(hub: Hub, question: Question, caller: Principal) -> Follow
 
 
 async def _find_clarification_run(
-    conversation: ParsedConversation, after: str | None, hub: Hub, caller: Principal
+    conversation: answers.ParsedConversation, after: str | None, hub: Hub, caller: Principal
 ) -> str | None:
     """Return the run that asked back: `after`, or the latest run that sent our last message."""
     if after is not None:
@@ -243,6 +225,6 @@ async def _find_clarification_run(
     ):
         if row.question == conversation.previous_question and row.status == "clarification":
             _, _, outcome = await hub.records.load_outcome(row.id, caller)
-            if is_clarification_reply(outcome, conversation.previous_reply):
+            if answers.is_clarification_reply(outcome, conversation.previous_reply):
                 return row.id
     return None

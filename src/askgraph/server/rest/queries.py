@@ -28,6 +28,7 @@ from askgraph.errors import QueryError
 from askgraph.search.link import find_alternative_targets
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
+from askgraph.server import runs
 from askgraph.server.hub import Asker, HubDep
 from askgraph.server.problems import NotFound
 from askgraph.server.rest import (
@@ -37,14 +38,6 @@ from askgraph.server.rest import (
     QueryableGraph,
     QueryTextBody,
     label_query,
-)
-from askgraph.server.runs import (
-    AnswerView,
-    EvidenceView,
-    RequestBody,
-    TableView,
-    to_answer_view,
-    to_table_view,
 )
 from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Query
@@ -128,14 +121,14 @@ class FormattedView(BaseModel):
     query: str
 
 
-class RowEvidenceView(EvidenceView):
+class RowEvidenceView(runs.EvidenceView):
     """The triples behind a row, with labels for their IRIs."""
 
     labels: dict[str, str]
 
 
 @router.post("/graphs/{graph}/query")
-async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> TableView:
+async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> runs.TableView:
     """Run a read-only query; prefixes of the graph need not be declared."""
     max_rows = hub.settings.page_rows if body.limit is None else body.limit
     checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
@@ -147,12 +140,14 @@ async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> Tab
         timeout=hub.settings.query_timeout,
     )
     return await asyncio.to_thread(
-        to_table_view, result, labels, limit=min(max_rows, hub.settings.max_rows)
+        runs.to_table_view, result, labels, limit=min(max_rows, hub.settings.max_rows)
     )
 
 
 @router.post("/graphs/{graph}/answer")
-async def answer_with_query(opened: QueryableGraph, body: AnswerBody, hub: HubDep) -> AnswerView:
+async def answer_with_query(
+    opened: QueryableGraph, body: AnswerBody, hub: HubDep
+) -> runs.AnswerView:
     """Run a query of the caller and return its answer as that of a question.
 
     The answer has the query in words and the triples behind its first rows, or why it is empty.
@@ -168,7 +163,7 @@ async def answer_with_query(opened: QueryableGraph, body: AnswerBody, hub: HubDe
         timeout=body.timeout,
     )
     view = await asyncio.to_thread(
-        to_answer_view, query_answer, limit=min(max_rows, settings.max_rows)
+        runs.to_answer_view, query_answer, limit=min(max_rows, settings.max_rows)
     )
     return view.model_copy(update={"status": "edited"})
 
@@ -301,7 +296,7 @@ class SwapBody(QueryTextBody):
     to: str = Field(max_length=10_000, description="An IRI for an IRI; for a value its text.")
 
 
-class ConditionBody(RequestBody):
+class ConditionBody(runs.RequestBody):
     """A condition: a column compared with a value."""
 
     column: str = Field(max_length=200)

@@ -426,7 +426,6 @@ class RunRequest:
     """A question that is ready to run.
 
     Attributes:
-        graphs: names of the graphs to ask.
         seconds: after these, the method returns the best answer so far.
         timeout: after these seconds, the run fails.
         ignore_confirmed: do not reuse a confirmed answer.
@@ -465,11 +464,7 @@ def to_request(
     earlier: tuple[PreviousQuestion, ...],
     server: ServeSettings,
 ) -> RunRequest:
-    """Convert the body of a caller's request, in its session or a new one.
-
-    Raises:
-        SetupError: the question is blank.
-    """
+    """Convert the body of a caller's request; raise `SetupError` if the question is blank."""
     check_question(body.question)
     return RunRequest(
         Question(" ".join(body.question.split()), body.language, earlier),
@@ -531,8 +526,7 @@ def check_choice(
     if request.model is not None and request.model not in models:
         choices = ", ".join(models) or "none"
         raise NotAllowedError(f"this server has no model {request.model!r}: {choices}")
-    plugin = plugins.load("method", request.method)
-    defaults = list_open_settings(plugin)
+    defaults = list_open_settings(plugins.load("method", request.method))
     for name, value in request.settings.items():
         if name not in defaults:
             choices = ", ".join(defaults) or "none"

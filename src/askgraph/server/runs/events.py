@@ -27,17 +27,12 @@ class EventLog:
         self._id = id
         self._events: list[Event] = []
         self._next_event, self._end = asyncio.Event(), asyncio.Event()
-        self._readers = 0
+        self.reader_count = 0
 
     @property
     def has_ended(self) -> bool:
         """Whether the log is complete."""
         return self._end.is_set()
-
-    @property
-    def reader_count(self) -> int:
-        """The number of current readers."""
-        return self._readers
 
     def add(self, event: EventName, **content: object) -> None:
         """Append an event; events of `FINAL_EVENTS` end the log, and later events are dropped."""
@@ -51,16 +46,16 @@ class EventLog:
 
     async def wait_for_end(self) -> Event:
         """Wait, as a reader, for the final event and return it."""
-        self._readers += 1
+        self.reader_count += 1
         try:
             await self._end.wait()
             return self._events[-1]
         finally:
-            self._readers -= 1
+            self.reader_count -= 1
 
     async def read(self, after: int = -1) -> AsyncGenerator[Event, None]:
         """Yield the events after the one with this `seq`, waiting for new ones until the last."""
-        self._readers += 1
+        self.reader_count += 1
         try:
             index = max(after + 1, 0)
             while True:
@@ -72,7 +67,7 @@ class EventLog:
                     return
                 await next_event.wait()
         finally:
-            self._readers -= 1
+            self.reader_count -= 1
 
 
 async def run_shielded(work: Coroutine[Any, Any, None]) -> None:
@@ -147,13 +142,8 @@ class TurnQueue:
         self._parallel = parallel
         self._max_waiting = max_waiting
         self._noun = noun
-        self._active_count = 0
+        self.active_count = 0
         self._waiting: deque[tuple[asyncio.Future[None], PositionReport]] = deque()
-
-    @property
-    def active_count(self) -> int:
-        """The number of users whose turn it is."""
-        return self._active_count
 
     @property
     def waiting_count(self) -> int:
@@ -163,7 +153,7 @@ class TurnQueue:
     @property
     def is_full(self) -> bool:
         """Whether the next user has to wait."""
-        return self._active_count >= self._parallel or bool(self._waiting)
+        return self.active_count >= self._parallel or bool(self._waiting)
 
     @asynccontextmanager
     async def wait_turn(self, report: PositionReport) -> AsyncIterator[None]:
@@ -188,24 +178,24 @@ class TurnQueue:
                     self._waiting.remove(entry)
                     self._report_positions()
                 elif entry[0].done() and not entry[0].cancelled():
-                    self._active_count -= 1  # it was let in while it gave up
+                    self.active_count -= 1  # it was let in while it gave up
                     self._admit_waiting()
                 raise
         else:
-            self._active_count += 1
+            self.active_count += 1
         try:
             yield
         finally:
-            self._active_count -= 1
+            self.active_count -= 1
             self._admit_waiting()
 
     def _admit_waiting(self) -> None:
         has_admitted = False
-        while self._waiting and self._active_count < self._parallel:
+        while self._waiting and self.active_count < self._parallel:
             waiter, _ = self._waiting.popleft()
             if not waiter.done():
                 waiter.set_result(None)
-                self._active_count += 1
+                self.active_count += 1
                 has_admitted = True
         if has_admitted:
             self._report_positions()

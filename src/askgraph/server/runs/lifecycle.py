@@ -30,6 +30,7 @@ from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.index.names import split_tokens
 from askgraph.search.tokenize.word_lists import detect_language
+from askgraph.server import telemetry
 from askgraph.server.auth import ANONYMOUS, LimitExceededError, Principal
 from askgraph.server.graphs import GraphCatalog
 from askgraph.server.problems import NotFound, Problem, to_problem
@@ -39,13 +40,6 @@ from askgraph.server.runs.worker_pool import LocalAnswerer, QuestionJob, WorkerP
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.store.tables import Json, RunRow, SessionRow, generate_id, runs
-from askgraph.server.telemetry import (
-    export_span_headers,
-    mask_fields,
-    mask_value,
-    remove_secrets,
-    start_question_span,
-)
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -67,7 +61,6 @@ class RunRecords:
     """The runs in the store, for callers who may read them.
 
     Args:
-        process: the id of this server process.
         rows: maximum number of stored rows per answer.
         secrets: texts to mask in traces, besides text that looks like a secret.
     """
@@ -117,7 +110,7 @@ class RunRecords:
 
     def mask_step(self, step: Step) -> Json:
         """Return a step as JSON without secrets, to be sent and stored."""
-        return mask_fields(encode_step(step), self._secrets)
+        return telemetry.mask_fields(encode_step(step), self._secrets)
 
     async def finish(
         self,
@@ -143,14 +136,14 @@ class RunRecords:
         answer = to_answer_view(outcome, limit=self._max_rows).model_dump() if outcome else None
         failure = problem.model_dump() if problem else None
         if failure:
-            failure["detail"] = mask_value(failure["detail"], self._secrets)
+            failure["detail"] = telemetry.mask_value(failure["detail"], self._secrets)
         usage = compute_usage(trace.steps)
         end: dict[str, Any] = {
             "state": state,
             "status": answer["status"] if answer else None,
-            "answer": remove_secrets(answer, self._secrets),
+            "answer": telemetry.remove_secrets(answer, self._secrets),
             "trace": join_lines(
-                (mask_fields(encode_head(trace, head), self._secrets), *masked_steps)
+                (telemetry.mask_fields(encode_head(trace, head), self._secrets), *masked_steps)
             ),
             "problem": failure,
             "seconds": seconds,
@@ -167,22 +160,14 @@ class RunRecords:
             self._unsaved_ends.pop(id, None)
 
     async def load_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run.
-
-        Raises:
-            NotFound: the caller may read no such run.
-        """
+        """Load a run; raise `NotFound` if the caller may read no such run."""
         row = await self.store.get_run(id)
         if row is None or not _can_read(row, caller):
             raise NotFound(f"there is no question {id!r}, or it is not yours")
         return row
 
     async def load_own_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run of the caller.
-
-        Raises:
-            NotFound: the caller has no such run.
-        """
+        """Load a run of the caller; raise `NotFound` if there is no such run."""
         row = await self.load_run(id, caller)
         if not _is_owner(row, caller):
             raise NotFound(f"there is no question {id!r}, or it is not yours")
@@ -257,11 +242,7 @@ class RunRecords:
         return text
 
     async def load_outcome(self, id: str, caller: Principal) -> tuple[Trace, TraceHead, Outcome]:
-        """Load the trace and outcome of a run.
-
-        Raises:
-            SetupError: the run has no outcome.
-        """
+        """Load the trace and outcome of a run; raise `SetupError` if it has no outcome."""
         await self.load_run(id, caller)
         trace, head = parse_trace(await self._load_trace_text(id), f"of question {id}")
         try:
@@ -279,11 +260,7 @@ class RunRecords:
         return await self._load_earlier(row.id, caller)
 
     async def load_session(self, id: str, caller: Principal) -> SessionRow:
-        """Load a session of the caller.
-
-        Raises:
-            NotFound: the caller has no such session.
-        """
+        """Load a session of the caller; raise `NotFound` if there is no such session."""
         row = await self.store.get_session(id)
         if row is None or row.owner != caller.id:
             raise NotFound(f"there is no session {id!r}, or it is not yours")
@@ -438,7 +415,7 @@ class RunRegistry:
         """Run a question to its end, and store the end."""
         problem: Problem | None = None
         try:
-            with start_question_span(run.id, run.request.method, run.request.graphs):
+            with telemetry.start_question_span(run.id, run.request.method, run.request.graphs):
                 await self._answer(run)
             run.state = "done"
         except asyncio.CancelledError:
@@ -486,7 +463,7 @@ class RunRegistry:
             min(run.request.timeout or self._settings.timeout, self._settings.timeout),
             {name: await graphs.load_verified(name) for name in run.request.graphs},
             graphs.list_services(run.caller),
-            export_span_headers(),
+            telemetry.export_span_headers(),
             run.caller.id,
         )
 
@@ -539,8 +516,7 @@ class RunRegistry:
             if not run.events.reader_count and run.task is not None:
                 run.task.cancel()
 
-        loop = asyncio.get_running_loop()
-        run.patience = loop.call_later(self._settings.patience, stop)
+        run.patience = asyncio.get_running_loop().call_later(self._settings.patience, stop)
 
     async def wait_for_outcome(self, run: ActiveRun) -> RunView:
         """Wait for the end of a run and return it; a cancelled call counts as a leaving reader."""
@@ -618,10 +594,8 @@ class RunRegistry:
             await self._stop(run, "handed_back")
 
     def _select_queues(self, request: RunRequest) -> list[TurnQueue]:
-        """Select the queues to pass, graphs in sorted order, so that runs cannot deadlock.
-
-        Methods with a language model mostly wait for it, and have their own queue.
-        """
+        """Select the queues to pass, graphs in sorted order, so that runs cannot deadlock."""
+        # Methods with a language model mostly wait for it, and have their own queue.
         if is_model_required(plugins.load("method", request.method)):
             return [self._model_queue]
         max_parallel, max_waiting = self._settings.per_graph, self._settings.queue

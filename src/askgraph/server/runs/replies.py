@@ -200,18 +200,11 @@ async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunVi
         )
     if attempt is None or query.strip() != attempt.query.strip():
         note = Thought(f"A person changed the query of {row.question!r}.")
-        trace = replace(
-            trace,
-            question=Question(_word_question(answer), view.language),
-            steps=(*trace.steps[:-1], note, answer),
-        )
+        text = (answer.words.strip().rstrip(".") or answer.query)[:MAX_QUESTION_CHARACTERS]
+        steps = (*trace.steps[:-1], note, answer)
+        trace = replace(trace, question=Question(text, view.language), steps=steps)
         row = replace(row, changed_from=row.changed_from or row.question)
     return await _save_change(hub, row, trace, head, answer, caller, began=began)
-
-
-def _word_question(answer: Answer) -> str:
-    """Return a question that a query answers: its words."""
-    return (answer.words.strip().rstrip(".") or answer.query)[:MAX_QUESTION_CHARACTERS]
 
 
 async def build_next_questions(

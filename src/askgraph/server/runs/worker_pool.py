@@ -130,10 +130,8 @@ _PROCESS_ENDED = "the process that answered the question exited: ask it again"
 
 
 def reduce_garbage_collection() -> None:
-    """Collect garbage rarely, and never among the objects loaded so far.
-
-    Collection took an eighth of the time and blocked everything else for up to 0.2 seconds.
-    """
+    """Collect garbage rarely, and never among the objects loaded so far."""
+    # Collection took an eighth of the time and blocked everything else for up to 0.2 seconds.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)

@@ -9,13 +9,8 @@ Each method is one transaction, and raises `DatabaseError` if the database fails
 import asyncio
 
 from askgraph.errors import AskgraphError
+from askgraph.server.store import database as store_database
 from askgraph.server.store.callers import CallerStore
-from askgraph.server.store.database import (
-    Database,
-    PostgresqlDatabase,
-    SqliteDatabase,
-    parse_database_url,
-)
 from askgraph.server.store.migrations import migrate
 from askgraph.server.store.runs import RunStore
 
@@ -44,13 +39,13 @@ class Store(RunStore, CallerStore):
         await self._database.close()
 
 
-async def open_database(address: str) -> Database:
+async def open_database(address: str) -> store_database.Database:
     """Open the database at a URL or file path.
 
     Raises:
         SetupError: the address is invalid, or the file is not a database.
     """
-    url = parse_database_url(address)
+    url = store_database.parse_database_url(address)
     if url.get_backend_name() == "sqlite":
-        return await asyncio.to_thread(SqliteDatabase, url)
-    return PostgresqlDatabase(url)
+        return await asyncio.to_thread(store_database.SqliteDatabase, url)
+    return store_database.PostgresqlDatabase(url)

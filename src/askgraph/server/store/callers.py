@@ -11,19 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
 from askgraph.graph.examples import normalize_question
 from askgraph.server.auth import LimitOverrides
@@ -49,7 +37,7 @@ from askgraph.server.store.tables import (
 )
 
 _KEY_USE_INTERVAL_SECONDS = 60.0  # seconds; each update is a write
-_ADD_USAGE = text(
+_ADD_USAGE = sa.text(
     'INSERT INTO usage (principal, "window", requests, tokens, money) '
     "VALUES (:principal, :window, :requests, :tokens, :money) "
     'ON CONFLICT (principal, "window") DO UPDATE SET '
@@ -57,7 +45,7 @@ _ADD_USAGE = text(
     "tokens = usage.tokens + excluded.tokens, money = usage.money + excluded.money "
     "RETURNING requests, tokens, money"
 )
-_RAISE_VERSION = text(
+_RAISE_VERSION = sa.text(
     "INSERT INTO verified_versions (graph, version) VALUES (:graph, 1) "
     "ON CONFLICT (graph) DO UPDATE SET version = verified_versions.version + 1"
 )
@@ -77,30 +65,30 @@ class CallerStore(BaseStore):
             graphs=None if key.graphs is None else sorted(key.graphs),
             limits=asdict(key.limits),
         )
-        await self._execute(insert(keys).values(values))
+        await self._execute(sa.insert(keys).values(values))
 
     async def list_keys(self) -> list[KeyRow]:
         """Return all keys, including invalid ones, the oldest first."""
         return [
             _to_key(row)
-            for row in await self._fetch_rows(select(keys).order_by(keys.c.created, keys.c.id))
+            for row in await self._fetch_rows(sa.select(keys).order_by(keys.c.created, keys.c.id))
         ]
 
     async def get_key(self, id: str) -> KeyRow | None:
         """Return the key with an id, or None if it does not exist."""
-        row = await self._fetch_row(select(keys).where(keys.c.id == id))
+        row = await self._fetch_row(sa.select(keys).where(keys.c.id == id))
         return None if row is None else _to_key(row)
 
     async def revoke_key(self, id: str) -> bool:
         """Revoke a key; return whether it existed and was not revoked yet."""
-        statement = update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
+        statement = sa.update(keys).where(keys.c.id == id, keys.c.revoked.is_(None))
         return await self._execute(statement.values(revoked=get_timestamp())) > 0
 
     async def record_key_use(self, key: KeyRow) -> None:
         """Record the time of a key's use, to the minute."""
         if key.used is not None and key.used > get_timestamp_before(_KEY_USE_INTERVAL_SECONDS):
             return
-        await self._execute(update(keys).where(keys.c.id == key.id).values(used=get_timestamp()))
+        await self._execute(sa.update(keys).where(keys.c.id == key.id).values(used=get_timestamp()))
 
     # Requests of this minute; requests, tokens and money of this day, by caller.
 
@@ -116,7 +104,7 @@ class CallerStore(BaseStore):
     async def get_usage(self, principal: str) -> CallerUsage:
         """Return the usage of a caller."""
         minute, day = _get_windows(datetime.now(UTC))
-        statement = select(usage).where(usage.c.principal == principal)
+        statement = sa.select(usage).where(usage.c.principal == principal)
         rows_by_window = {row.window: row for row in await self._fetch_rows(statement)}
         current, today = rows_by_window.get(minute), rows_by_window.get(day)
         return CallerUsage(
@@ -130,16 +118,16 @@ class CallerStore(BaseStore):
 
     async def put_feedback(self, new_feedback: Feedback) -> bool:
         """Store a person's feedback on a run in place of the last; return False without the run."""
-        delete_statement = delete(feedback).where(
+        delete_statement = sa.delete(feedback).where(
             feedback.c.run == new_feedback.run, feedback.c.owner == new_feedback.owner
         )
 
-        def replace_feedback(connection: Connection) -> bool:
-            run_statement = select(runs.c.id).where(runs.c.id == new_feedback.run)
+        def replace_feedback(connection: sa.Connection) -> bool:
+            run_statement = sa.select(runs.c.id).where(runs.c.id == new_feedback.run)
             if connection.execute(run_statement).first() is None:
                 return False
             connection.execute(delete_statement)
-            connection.execute(insert(feedback).values(to_values(new_feedback, feedback)))
+            connection.execute(sa.insert(feedback).values(to_values(new_feedback, feedback)))
             return True
 
         return await self._database.write(replace_feedback)
@@ -147,7 +135,7 @@ class CallerStore(BaseStore):
     async def list_feedback(self, run: str) -> list[Feedback]:
         """Return the feedback on a run, the latest first."""
         statement = (
-            select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
+            sa.select(feedback).where(feedback.c.run == run).order_by(feedback.c.created.desc())
         )
         return [to_record(Feedback, row) for row in await self._fetch_rows(statement)]
 
@@ -158,17 +146,17 @@ class CallerStore(BaseStore):
         plain = normalize_question(answer.question)
         language = answer.language or ""
         values = to_values(answer, verified, plain=plain, language=language)
-        delete_statement = delete(verified).where(
+        delete_statement = sa.delete(verified).where(
             verified.c.graph == answer.graph,
             verified.c.plain == plain,
             verified.c.language == language,
             verified.c.owner == answer.owner,
         )
 
-        def replace_answer(connection: Connection) -> None:
+        def replace_answer(connection: sa.Connection) -> None:
             _raise_version(connection, answer.graph)  # first: it is what two writers wait for
             connection.execute(delete_statement)
-            connection.execute(insert(verified).values(values))
+            connection.execute(sa.insert(verified).values(values))
 
         await self._database.write(replace_answer)
 
@@ -189,30 +177,30 @@ class CallerStore(BaseStore):
 
     async def list_verified(self, graph: str) -> list[VerifiedAnswer]:
         """Return the verified answers of a graph, the latest last."""
-        statement = select(verified).where(verified.c.graph == graph)
+        statement = sa.select(verified).where(verified.c.graph == graph)
         return [
             _to_verified(row)
             for row in await self._fetch_rows(statement.order_by(verified.c.when, verified.c.id))
         ]
 
-    async def list_verified_of_runs(self, runs: list[str]) -> list[VerifiedAnswer]:
+    async def list_verified_of_runs(self, run_ids: list[str]) -> list[VerifiedAnswer]:
         """Return the verified answers of the given runs."""
-        statement = select(verified).where(verified.c.run.in_(runs))
+        statement = sa.select(verified).where(verified.c.run.in_(run_ids))
         return [_to_verified(row) for row in await self._fetch_rows(statement)]
 
     async def get_verified_version(self, graph: str) -> int:
         """Return a number that grows with each change of a graph's verified answers."""
-        statement = select(verified_versions.c.version).where(verified_versions.c.graph == graph)
+        statement = sa.select(verified_versions.c.version).where(verified_versions.c.graph == graph)
         row = await self._fetch_row(statement)
         return 0 if row is None else row.version
 
-    async def _delete_verified(self, condition: ColumnElement[bool]) -> int:
-        graphs = select(verified.c.graph).where(condition).distinct().order_by(verified.c.graph)
+    async def _delete_verified(self, condition: sa.ColumnElement[bool]) -> int:
+        graphs = sa.select(verified.c.graph).where(condition).distinct().order_by(verified.c.graph)
 
-        def delete_rows(connection: Connection) -> int:
+        def delete_rows(connection: sa.Connection) -> int:
             for graph in connection.execute(graphs).scalars().all():
                 _raise_version(connection, graph)
-            return connection.execute(delete(verified).where(condition)).rowcount
+            return connection.execute(sa.delete(verified).where(condition)).rowcount
 
         return await self._database.write(delete_rows)
 
@@ -221,11 +209,11 @@ class CallerStore(BaseStore):
     async def add_board(self, board: BoardRow, *, limit: int) -> bool:
         """Store a new board; return False if its owner has `limit` boards already."""
 
-        def insert_board(connection: Connection) -> bool:
-            statement = select(func.count()).where(boards.c.owner == board.owner)
+        def insert_board(connection: sa.Connection) -> bool:
+            statement = sa.select(sa.func.count()).where(boards.c.owner == board.owner)
             if connection.execute(statement).scalar_one() >= limit:
                 return False
-            connection.execute(insert(boards).values(to_values(board, boards)))
+            connection.execute(sa.insert(boards).values(to_values(board, boards)))
             return True
 
         return await self._database.write(insert_board)
@@ -245,13 +233,13 @@ class CallerStore(BaseStore):
         """Append a pin to its board; return False without the board or with `limit` pins."""
         values = to_values(pin, pins, base=await compress(pin.base), latest=None, checked=None)
 
-        def insert_pin(connection: Connection) -> bool:
+        def insert_pin(connection: sa.Connection) -> bool:
             if not _touch_board(connection, pin.board):
                 return False
             position = len(_list_pin_ids(connection, pin.board))
             if position >= limit:
                 return False
-            connection.execute(insert(pins).values({**values, "place": position}))
+            connection.execute(sa.insert(pins).values({**values, "place": position}))
             return True
 
         return await self._database.write(insert_pin)
@@ -259,19 +247,19 @@ class CallerStore(BaseStore):
     async def list_pins(self, board: str) -> list[PinRow]:
         """Return the pins of a board in their order."""
         rows = await self._fetch_rows(
-            select(pins).where(pins.c.board == board).order_by(pins.c.place)
+            sa.select(pins).where(pins.c.board == board).order_by(pins.c.place)
         )
         return await asyncio.to_thread(_to_pins, rows)
 
     async def update_pin(self, board: str, id: str, **values: object) -> bool:
         """Change the `title` or `shown` of a pin; return whether the board has it."""
-        statement = update(pins).where(pins.c.board == board, pins.c.id == id).values(**values)
+        statement = sa.update(pins).where(pins.c.board == board, pins.c.id == id).values(**values)
         return await self._execute(statement) > 0
 
     async def move_pin(self, board: str, id: str, position: int) -> bool:
         """Move a pin to a position of its board, from 0; return whether the board has it."""
 
-        def reorder(connection: Connection) -> bool:
+        def reorder(connection: sa.Connection) -> bool:
             _touch_board(connection, board)
             order = _list_pin_ids(connection, board)
             if id not in order:
@@ -286,9 +274,9 @@ class CallerStore(BaseStore):
     async def delete_pin(self, board: str, id: str) -> bool:
         """Delete a pin; return whether the board had it."""
 
-        def delete_row(connection: Connection) -> bool:
+        def delete_row(connection: sa.Connection) -> bool:
             _touch_board(connection, board)
-            statement = delete(pins).where(pins.c.board == board, pins.c.id == id)
+            statement = sa.delete(pins).where(pins.c.board == board, pins.c.id == id)
             if not connection.execute(statement).rowcount:
                 return False
             _write_order(connection, _list_pin_ids(connection, board))
@@ -299,22 +287,18 @@ class CallerStore(BaseStore):
     async def put_latest(self, id: str, latest: Json, checked: str) -> bool:
         """Store the result and time of a check of a pin; return whether the pin exists."""
         values = {"latest": await compress(latest), "checked": checked}
-        return await self._execute(update(pins).where(pins.c.id == id).values(values)) > 0
+        return await self._execute(sa.update(pins).where(pins.c.id == id).values(values)) > 0
 
     async def accept_latest(self, board: str) -> int:
-        """Make the latest results of a board the base of later comparisons.
-
-        Returns:
-            The number of pins that had a latest result.
-        """
-        statement = update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
+        """Make the latest results of a board the base of comparisons; return their number."""
+        statement = sa.update(pins).where(pins.c.board == board, pins.c.latest.is_not(None))
         return await self._execute(
             statement.values(base=pins.c.latest, seen=pins.c.checked, latest=None, checked=None)
         )
 
 
 def add_usage(
-    connection: Connection, principal: str, requests: int, tokens: int = 0, money: float = 0.0
+    connection: sa.Connection, principal: str, requests: int, tokens: int = 0, money: float = 0.0
 ) -> CallerUsage:
     """Add to the usage of a caller within a running transaction, and return the sums."""
     parameters = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
@@ -325,7 +309,7 @@ def add_usage(
         windows = [usage.c.window.like("minute %") & (usage.c.window < minute)]
         if principal.startswith("address:"):  # keep little about people without an account
             windows.append(usage.c.window.like("day %") & (usage.c.window < day))
-        connection.execute(delete(usage).where(usage.c.principal == principal, or_(*windows)))
+        connection.execute(sa.delete(usage).where(usage.c.principal == principal, sa.or_(*windows)))
     return CallerUsage(current.requests, today.requests, today.tokens, today.money)
 
 
@@ -334,7 +318,7 @@ def _get_windows(time: datetime) -> tuple[str, str]:
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
 
 
-def _to_key(row: Row[Any]) -> KeyRow:
+def _to_key(row: sa.Row[Any]) -> KeyRow:
     return to_record(
         KeyRow,
         row,
@@ -344,36 +328,36 @@ def _to_key(row: Row[Any]) -> KeyRow:
     )
 
 
-def _raise_version(connection: Connection, graph: str) -> None:
+def _raise_version(connection: sa.Connection, graph: str) -> None:
     connection.execute(_RAISE_VERSION, {"graph": graph})
 
 
-def _to_verified(row: Row[Any]) -> VerifiedAnswer:
+def _to_verified(row: sa.Row[Any]) -> VerifiedAnswer:
     return to_record(VerifiedAnswer, row, language=row.language or None)
 
 
-def _select_boards() -> Select[Any]:
-    count = select(func.count()).where(pins.c.board == boards.c.id).scalar_subquery()
-    return select(boards, count.label("pins"))
+def _select_boards() -> sa.Select[Any]:
+    count = sa.select(sa.func.count()).where(pins.c.board == boards.c.id).scalar_subquery()
+    return sa.select(boards, count.label("pins"))
 
 
-def _touch_board(connection: Connection, board: str) -> bool:
+def _touch_board(connection: sa.Connection, board: str) -> bool:
     """Update a board's time of change, which locks it; return whether it exists."""
-    statement = update(boards).where(boards.c.id == board).values(changed=get_timestamp())
+    statement = sa.update(boards).where(boards.c.id == board).values(changed=get_timestamp())
     return connection.execute(statement).rowcount > 0
 
 
-def _list_pin_ids(connection: Connection, board: str) -> list[str]:
-    statement = select(pins.c.id).where(pins.c.board == board).order_by(pins.c.place)
+def _list_pin_ids(connection: sa.Connection, board: str) -> list[str]:
+    statement = sa.select(pins.c.id).where(pins.c.board == board).order_by(pins.c.place)
     return list(connection.execute(statement).scalars())
 
 
-def _write_order(connection: Connection, order: list[str]) -> None:
+def _write_order(connection: sa.Connection, order: list[str]) -> None:
     for position, id in enumerate(order):
-        connection.execute(update(pins).where(pins.c.id == id).values(place=position))
+        connection.execute(sa.update(pins).where(pins.c.id == id).values(place=position))
 
 
-def _to_pins(rows: Sequence[Row[Any]]) -> list[PinRow]:
+def _to_pins(rows: Sequence[sa.Row[Any]]) -> list[PinRow]:
     """Convert rows to pins; with large answers this takes a while."""
     return [
         to_record(

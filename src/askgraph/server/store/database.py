@@ -15,18 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Row,
-    Select,
-    Table,
-    create_engine,
-    delete,
-    event,
-    make_url,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -38,7 +27,7 @@ from askgraph.server.store.tables import ACTIVE_STATES, Json, get_timestamp
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
-Transaction = Callable[[Connection], Result]
+Transaction = Callable[[sa.Connection], Result]
 """Work in a transaction; it waits for nothing but the database."""
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+asyncpg")
@@ -80,31 +69,33 @@ class BaseStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def _fetch_rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
+    async def _fetch_rows(self, statement: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
         return await self._database.read(lambda connection: connection.execute(statement).all())
 
-    async def _fetch_row(self, statement: Select[Any]) -> Row[Any] | None:
+    async def _fetch_row(self, statement: sa.Select[Any]) -> sa.Row[Any] | None:
         return await self._database.read(lambda connection: connection.execute(statement).first())
 
     async def _execute(self, statement: UpdateBase) -> int:
         return await self._database.write(lambda connection: connection.execute(statement).rowcount)
 
-    async def update_row(self, table: Table, id: str, **values: object) -> bool:
+    async def update_row(self, table: sa.Table, id: str, **values: object) -> bool:
         """Set values of a row, and its `changed` time if it has one; return whether it exists."""
         times = {"changed": get_timestamp()} if "changed" in table.c else {}
-        return await self._execute(update(table).where(table.c.id == id).values(values | times)) > 0
+        return (
+            await self._execute(sa.update(table).where(table.c.id == id).values(values | times)) > 0
+        )
 
-    async def delete_row(self, table: Table, id: str) -> bool:
+    async def delete_row(self, table: sa.Table, id: str) -> bool:
         """Delete a row and its dependent rows; return whether it existed."""
-        return await self._execute(delete(table).where(table.c.id == id)) > 0
+        return await self._execute(sa.delete(table).where(table.c.id == id)) > 0
 
-    async def request_cancel(self, table: Table, id: str) -> bool:
+    async def request_cancel(self, table: sa.Table, id: str) -> bool:
         """Ask the process of a run or job to stop it; return whether it was active."""
-        statement = update(table).where(table.c.id == id, table.c.state.in_(ACTIVE_STATES))
+        statement = sa.update(table).where(table.c.id == id, table.c.state.in_(ACTIVE_STATES))
         return await self._execute(statement.values(cancel_wanted=True)) > 0
 
 
-def to_record(record_type: type[Record], row: Row[Any], **replacements: object) -> Record:
+def to_record(record_type: type[Record], row: sa.Row[Any], **replacements: object) -> Record:
     """Convert a row to a dataclass with fields of the same names; `replacements` override some."""
     content = row._mapping
     all_fields = fields(record_type)  # type: ignore[arg-type]
@@ -112,7 +103,7 @@ def to_record(record_type: type[Record], row: Row[Any], **replacements: object) 
     return record_type(**{**{name: content[name] for name in names}, **replacements})
 
 
-def to_values(record: object, table: Table, **replacements: object) -> dict[str, object]:
+def to_values(record: object, table: sa.Table, **replacements: object) -> dict[str, object]:
     """Return the column values of a dataclass; `replacements` override or add some."""
     names = [column.name for column in table.c if hasattr(record, column.name)]
     return {**{name: getattr(record, name) for name in names}, **replacements}
@@ -133,16 +124,16 @@ async def decompress(content: bytes) -> str:
     return await asyncio.to_thread(lambda: zlib.decompress(content).decode())
 
 
-def parse_database_url(text: str) -> URL:
+def parse_database_url(text: str) -> sa.URL:
     """Return the URL of a database: `postgresql://…`, `sqlite:///FILE`, or a file path.
 
     Raises:
         SetupError: the text is none of these.
     """
     if "://" not in text:
-        return URL.create("sqlite", database=str(Path(text).expanduser()))
+        return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
     try:
-        url = make_url(text)
+        url = sa.make_url(text)
     except (ArgumentError, ValueError) as error:
         raise SetupError(
             f"the database's address cannot be read; write it as {_ADDRESS_EXAMPLES}"
@@ -183,15 +174,11 @@ class _QueuedWrite:
 
 
 class SqliteDatabase(Database):
-    """A `Database` in a file.
-
-    Raises:
-        SetupError: the file cannot be created or is not a database.
-    """
+    """A `Database` in a file; raises `SetupError` if it cannot be created or is no database."""
 
     is_sqlite = True
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: sa.URL) -> None:
         assert url.database is not None
         self.name = url.render_as_string()
         path = Path(url.database)
@@ -202,9 +189,9 @@ class SqliteDatabase(Database):
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
             raise SetupError(f"the database {path} cannot be opened: {reason}") from error
-        engine = create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT_SECONDS})
-        event.listen(engine, "connect", _configure_connection)
-        event.listen(engine, "begin", _begin_transaction)
+        engine = sa.create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT_SECONDS})
+        sa.event.listen(engine, "connect", _configure_connection)
+        sa.event.listen(engine, "begin", _begin_transaction)
         self._engine = engine
         self._write_engine = self._engine.execution_options(writes=True)
         self._readers = ThreadPoolExecutor(_READER_COUNT, "store-reader")
@@ -262,7 +249,7 @@ class SqliteDatabase(Database):
         for report in reports:
             report()
 
-    def _run_queued(self, queued: _QueuedWrite, connection: Connection) -> Callable[[], None]:
+    def _run_queued(self, queued: _QueuedWrite, connection: sa.Connection) -> Callable[[], None]:
         """Do queued work and return the call that reports its result after the commit."""
         try:
             with connection.begin_nested():
@@ -277,10 +264,8 @@ class SqliteDatabase(Database):
 
 
 def _enable_write_ahead_log(path: Path) -> None:
-    """Enable the write-ahead log, a setting that stays with the file.
-
-    SQLite does not wait for another process that does the same at this moment, so retry.
-    """
+    """Enable the write-ahead log, a setting that stays with the file."""
+    # SQLite does not wait for another process that does the same at this moment, so retry.
     deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_SECONDS)
     try:
@@ -304,7 +289,7 @@ def _configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -
     cursor.close()
 
 
-def _begin_transaction(connection: Connection) -> None:
+def _begin_transaction(connection: sa.Connection) -> None:
     # A transaction that reads before it writes fails if another one has written in between.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -318,7 +303,7 @@ class PostgresqlDatabase(Database):
 
     is_sqlite = False
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: sa.URL) -> None:
         self.name = url.render_as_string()
         try:
             self._engine = create_async_engine(url, pool_pre_ping=True, pool_size=_POOL_SIZE)

@@ -11,21 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    Table,
-    bindparam,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
 from askgraph.server.store.callers import add_usage
 from askgraph.server.store.database import BaseStore, compress, decompress, to_record, to_values
@@ -47,18 +33,20 @@ from askgraph.server.store.tables import (
 
 _LIST_COLUMNS = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
 # Statements of every question, built once: building them takes longer than executing them.
-_INSERT_RUN, _INSERT_SESSION = insert(runs), insert(sessions)
+_INSERT_RUN, _INSERT_SESSION = sa.insert(runs), sa.insert(sessions)
 _TOUCH_SESSION = (
-    update(sessions).where(sessions.c.id == bindparam("which")).values(changed=bindparam("at"))
+    sa.update(sessions)
+    .where(sessions.c.id == sa.bindparam("which"))
+    .values(changed=sa.bindparam("at"))
 )
 _START_RUN = (
-    update(runs)
-    .where(runs.c.id == bindparam("which"), runs.c.state == "queued")
-    .values(state="running", process=bindparam("by"))
+    sa.update(runs)
+    .where(runs.c.id == sa.bindparam("which"), runs.c.state == "queued")
+    .values(state="running", process=sa.bindparam("by"))
 )
 _FINISH_RUN = (
-    update(runs)
-    .where(runs.c.id == bindparam("which"), runs.c.state.in_((*ACTIVE_STATES, "handed_back")))
+    sa.update(runs)
+    .where(runs.c.id == sa.bindparam("which"), runs.c.state.in_((*ACTIVE_STATES, "handed_back")))
     .returning(runs.c.counted_as)
 )
 _MAX_LISTED_JOBS = 50
@@ -118,7 +106,7 @@ class RunStore(BaseStore):
             Whether the run was stored.
         """
 
-        def insert_run(connection: Connection) -> bool:
+        def insert_run(connection: sa.Connection) -> bool:
             if limit and self._count_active_runs(connection, run.counted_as or run.owner) >= limit:
                 return False
             if session is not None:
@@ -178,7 +166,7 @@ class RunStore(BaseStore):
             "finished": get_timestamp(),
         }
 
-        def update_run(connection: Connection) -> bool:
+        def update_run(connection: sa.Connection) -> bool:
             updated = connection.execute(_FINISH_RUN, {"which": id, **values})
             principal = updated.scalar_one_or_none()
             if principal is not None and (tokens or money):
@@ -189,7 +177,7 @@ class RunStore(BaseStore):
 
     async def get_run(self, id: str) -> RunRow | None:
         """Return a run with its answer, or None if it does not exist."""
-        statement: Select[Any] = select(*_LIST_COLUMNS, runs.c.answer).where(runs.c.id == id)
+        statement: sa.Select[Any] = sa.select(*_LIST_COLUMNS, runs.c.answer).where(runs.c.id == id)
         row = await self._fetch_row(statement)
         if row is None:
             return None
@@ -201,7 +189,7 @@ class RunStore(BaseStore):
 
     async def get_trace(self, id: str) -> str | None:
         """Return the trace of a run in the format of `askgraph trace`, or None."""
-        row = await self._fetch_row(select(runs.c.trace).where(runs.c.id == id))
+        row = await self._fetch_row(sa.select(runs.c.trace).where(runs.c.id == id))
         return None if row is None or row.trace is None else await decompress(row.trace)
 
     async def list_runs(
@@ -219,7 +207,7 @@ class RunStore(BaseStore):
             before: only runs created before this time.
             search: a part of the question, in any letter case.
         """
-        statement: Select[Any] = select(*_LIST_COLUMNS).where(runs.c.owner == owner)
+        statement: sa.Select[Any] = sa.select(*_LIST_COLUMNS).where(runs.c.owner == owner)
         if session is not None:
             statement = statement.where(runs.c.session == session)
         if before is not None:
@@ -231,7 +219,7 @@ class RunStore(BaseStore):
 
     async def get_questions(self, ids: Collection[str], owner: str) -> dict[str, str]:
         """Return the questions of the given runs that belong to an owner, by id."""
-        statement: Select[Any] = select(runs.c.id, runs.c.question).where(
+        statement: sa.Select[Any] = sa.select(runs.c.id, runs.c.question).where(
             runs.c.id.in_(ids), runs.c.owner == owner
         )
         return {row.id: row.question for row in await self._fetch_rows(statement)} if ids else {}
@@ -240,7 +228,7 @@ class RunStore(BaseStore):
         self, owner: str, *, session: str | None = None, run: str | None = None
     ) -> list[str]:
         """Return the ids of an owner's active runs: all, those of a session, or a single run."""
-        statement: Select[Any] = select(runs.c.id).where(
+        statement: sa.Select[Any] = sa.select(runs.c.id).where(
             runs.c.owner == owner, runs.c.state.in_(ACTIVE_STATES)
         )
         if session is not None:
@@ -252,16 +240,16 @@ class RunStore(BaseStore):
     async def delete_runs(self, owner: str) -> int:
         """Delete all runs and sessions of an owner; return the number of runs."""
 
-        def delete_rows(connection: Connection) -> int:
-            deleted = connection.execute(delete(runs).where(runs.c.owner == owner))
-            connection.execute(delete(sessions).where(sessions.c.owner == owner))
+        def delete_rows(connection: sa.Connection) -> int:
+            deleted = connection.execute(sa.delete(runs).where(runs.c.owner == owner))
+            connection.execute(sa.delete(sessions).where(sessions.c.owner == owner))
             return deleted.rowcount
 
         return await self._database.write(delete_rows)
 
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the active runs that a process should stop."""
-        statement: Select[Any] = select(runs.c.id).where(
+        statement: sa.Select[Any] = sa.select(runs.c.id).where(
             runs.c.process == process, runs.c.state.in_(ACTIVE_STATES), runs.c.cancel_wanted
         )
         return [row.id for row in await self._fetch_rows(statement)]
@@ -269,18 +257,18 @@ class RunStore(BaseStore):
     async def get_average_costs(self) -> dict[str, AverageCost]:
         """Return the average costs of a question by method, over the latest finished runs."""
         latest = (
-            select(runs.c.method, runs.c.seconds, runs.c.tokens, runs.c.money)
+            sa.select(runs.c.method, runs.c.seconds, runs.c.tokens, runs.c.money)
             .where(runs.c.state == "done", runs.c.seconds.is_not(None))
             .order_by(runs.c.created.desc())
             .limit(_MAX_AVERAGED_RUNS)
             .subquery()
         )
-        statement = select(
+        statement = sa.select(
             latest.c.method,
-            func.count().label("questions"),
-            func.avg(latest.c.seconds).label("seconds"),
-            func.avg(latest.c.tokens).label("tokens"),
-            func.avg(latest.c.money).label("money"),
+            sa.func.count().label("questions"),
+            sa.func.avg(latest.c.seconds).label("seconds"),
+            sa.func.avg(latest.c.tokens).label("tokens"),
+            sa.func.avg(latest.c.money).label("money"),
         ).group_by(latest.c.method)
         return {
             row.method: AverageCost(
@@ -289,13 +277,13 @@ class RunStore(BaseStore):
             for row in await self._fetch_rows(statement)
         }
 
-    def _count_active_runs(self, connection: Connection, principal: str) -> int:
+    def _count_active_runs(self, connection: sa.Connection, principal: str) -> int:
         """Count the active runs of a caller; other counts wait until this transaction ends."""
         if not self._database.is_sqlite:  # there only one writes anyway
-            lock = text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
+            lock = sa.text("SELECT pg_advisory_xact_lock(hashtext(:whose))")
             connection.execute(lock, {"whose": principal})
         is_counted = runs.c.counted_as == principal
-        statement = select(func.count()).where(is_counted, runs.c.state.in_(ACTIVE_STATES))
+        statement = sa.select(sa.func.count()).where(is_counted, runs.c.state.in_(ACTIVE_STATES))
         return connection.execute(statement).scalar_one()
 
     # Server processes: each beats every few seconds; a silent one's work is handed back.
@@ -310,17 +298,17 @@ class RunStore(BaseStore):
             "started": time,
             "beat": time,
         }
-        statement = update(processes).where(processes.c.id == process).values(beat=time)
+        statement = sa.update(processes).where(processes.c.id == process).values(beat=time)
 
-        def upsert_process(connection: Connection) -> None:
+        def upsert_process(connection: sa.Connection) -> None:
             if not connection.execute(statement).rowcount:
-                connection.execute(insert(processes).values(values))
+                connection.execute(sa.insert(processes).values(values))
 
         await self._database.write(upsert_process)
 
     async def list_live_processes(self, *, max_silence: float = MAX_SILENCE_SECONDS) -> list[str]:
         """Return the ids of the processes with a heartbeat in the last `max_silence` seconds."""
-        statement = select(processes.c.id).where(
+        statement = sa.select(processes.c.id).where(
             processes.c.beat > get_timestamp_before(max_silence)
         )
         return [row.id for row in await self._fetch_rows(statement.order_by(processes.c.id))]
@@ -328,8 +316,8 @@ class RunStore(BaseStore):
     async def remove_process(self, process: str) -> None:
         """Remove a process that ends; its unfinished work is handed back."""
 
-        def delete_process(connection: Connection) -> None:
-            connection.execute(delete(processes).where(processes.c.id == process))
+        def delete_process(connection: sa.Connection) -> None:
+            connection.execute(sa.delete(processes).where(processes.c.id == process))
             _hand_back(connection, lambda table: table.c.process == process)
 
         await self._database.write(delete_process)
@@ -346,16 +334,16 @@ class RunStore(BaseStore):
             The ids of the jobs that were handed back; their uploads have to be cleared.
         """
         cutoff = get_timestamp_before(max_silence)
-        live_ids = select(processes.c.id)
+        live_ids = sa.select(processes.c.id)
 
-        def is_orphaned(table: Table) -> ColumnElement[bool]:
-            return or_(
+        def is_orphaned(table: sa.Table) -> sa.ColumnElement[bool]:
+            return sa.or_(
                 (table.c.process != "") & table.c.process.not_in(live_ids),
                 (table.c.process == "") & (table.c.created <= cutoff),
             )
 
-        def hand_back(connection: Connection) -> tuple[str, ...]:
-            connection.execute(delete(processes).where(processes.c.beat <= cutoff))
+        def hand_back(connection: sa.Connection) -> tuple[str, ...]:
+            connection.execute(sa.delete(processes).where(processes.c.beat <= cutoff))
             return _hand_back(connection, is_orphaned)
 
         return await self._database.write(hand_back)
@@ -366,57 +354,59 @@ class RunStore(BaseStore):
         """Store the current state of a job; return False if it had ended before."""
         values = to_values(job, jobs, changed=get_timestamp(), cancel_wanted=False)
         progress = {name: values[name] for name in _JOB_PROGRESS_COLUMNS}
-        state_statement = select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
+        state_statement = sa.select(jobs.c.state).where(jobs.c.id == job.id).with_for_update()
 
-        def upsert_job(connection: Connection) -> bool:
+        def upsert_job(connection: sa.Connection) -> bool:
             state = connection.execute(state_statement).scalar_one_or_none()
             if state is None:
-                connection.execute(insert(jobs).values(values))
+                connection.execute(sa.insert(jobs).values(values))
             elif state in ACTIVE_STATES:
-                connection.execute(update(jobs).where(jobs.c.id == job.id).values(progress))
+                connection.execute(sa.update(jobs).where(jobs.c.id == job.id).values(progress))
             return state is None or state in ACTIVE_STATES
 
         return await self._database.write(upsert_job)
 
     async def get_job(self, id: str) -> JobRow | None:
         """Return a job, or None if it does not exist."""
-        row = await self._fetch_row(select(jobs).where(jobs.c.id == id))
+        row = await self._fetch_row(sa.select(jobs).where(jobs.c.id == id))
         return None if row is None else to_record(JobRow, row)
 
     async def list_jobs(self, owner: str) -> list[JobRow]:
         """Return the jobs of an owner, the latest first."""
-        statement = select(jobs).where(jobs.c.owner == owner)
+        statement = sa.select(jobs).where(jobs.c.owner == owner)
         statement = statement.order_by(jobs.c.created.desc(), jobs.c.id).limit(_MAX_LISTED_JOBS)
         return [to_record(JobRow, row) for row in await self._fetch_rows(statement)]
 
     async def is_job_cancelled(self, id: str) -> bool:
         """Return whether a job should stop."""
-        statement = select(jobs.c.cancel_wanted).where(jobs.c.id == id)
-        row = await self._fetch_row(statement)
+        row = await self._fetch_row(sa.select(jobs.c.cancel_wanted).where(jobs.c.id == id))
         return row is not None and row.cancel_wanted
 
 
-def _select_sessions() -> Select[Any]:
+def _select_sessions() -> sa.Select[Any]:
     count = (
-        select(func.count()).where(runs.c.session == sessions.c.id).scalar_subquery().label("runs")
+        sa.select(sa.func.count())
+        .where(runs.c.session == sessions.c.id)
+        .scalar_subquery()
+        .label("runs")
     )
-    return select(sessions, count)
+    return sa.select(sessions, count)
 
 
-def _to_run(row: Row[Any]) -> RunRow:
+def _to_run(row: sa.Row[Any]) -> RunRow:
     counted_as = "" if row.counted_as == row.owner else row.counted_as
     return to_record(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
 
 
 def _hand_back(
-    connection: Connection, is_affected: Callable[[Table], ColumnElement[bool]]
+    connection: sa.Connection, is_affected: Callable[[sa.Table], sa.ColumnElement[bool]]
 ) -> tuple[str, ...]:
     """Hand back runs and jobs, and return the ids of the jobs."""
     times = {"runs": "finished", "jobs": "changed"}
     ids: tuple[str, ...] = ()
     for table in (runs, jobs):
         is_active = table.c.state.in_(ACTIVE_STATES)
-        statement = update(table).where(is_active, is_affected(table)).returning(table.c.id)
+        statement = sa.update(table).where(is_active, is_affected(table)).returning(table.c.id)
         values = {"state": "handed_back", times[table.name]: get_timestamp()}
         ids = tuple(connection.execute(statement.values(values)).scalars())
     return ids

@@ -9,28 +9,13 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+import sqlalchemy as sa
 from sqlalchemy.types import TypeEngine
 
 from askgraph.graph.examples import Confirmation, QueryExample, normalize_question
 from askgraph.server.auth import ANONYMOUS, LimitOverrides, Scope
 
-METADATA = MetaData(
+METADATA = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -39,30 +24,31 @@ METADATA = MetaData(
     }
 )
 
-_COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
-    "string16": String(16),
-    "string32": String(32),
-    "string64": String(64),
-    "text": Text(),
-    "json": JSON(),
-    "object": JSON(none_as_null=True),
-    "bytes": LargeBinary(),
-    "boolean": Boolean(),
-    "integer": Integer(),
-    "bigint": BigInteger(),
-    "double": Double(),
+COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = {
+    "string16": sa.String(16),
+    "string32": sa.String(32),
+    "string64": sa.String(64),
+    "text": sa.Text(),
+    "json": sa.JSON(),
+    "object": sa.JSON(none_as_null=True),
+    "bytes": sa.LargeBinary(),
+    "boolean": sa.Boolean(),
+    "integer": sa.Integer(),
+    "bigint": sa.BigInteger(),
+    "double": sa.Double(),
 }
+"""Types of columns by their names in JSON; migrations use them too, so only add to them."""
 
 
-def _build_table(name: str, description: Mapping[str, Any]) -> Table:
+def _build_table(name: str, description: Mapping[str, Any]) -> sa.Table:
     """Build a table from its entry in `tables.json`; a type with `?` is nullable."""
     parents, defaults = description.get("of", {}), description.get("defaults", {})
     columns = (
-        Column(
+        sa.Column(
             column,
-            _COLUMN_TYPES[column_type.rstrip("?")],
+            COLUMN_TYPES[column_type.rstrip("?")],
             *(
-                ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
+                sa.ForeignKey(f"{parents[parent_column]}.id", ondelete="CASCADE")
                 for parent_column in parents
                 if parent_column == column
             ),
@@ -72,13 +58,13 @@ def _build_table(name: str, description: Mapping[str, Any]) -> Table:
         )
         for column, column_type in description["columns"].items()
     )
-    unique = (UniqueConstraint(*names) for names in description.get("unique", ()))
-    return Table(
+    unique = (sa.UniqueConstraint(*names) for names in description.get("unique", ()))
+    return sa.Table(
         name,
         METADATA,
         *columns,
         *unique,
-        *(Index(None, *index_columns) for index_columns in description.get("indices", ())),
+        *(sa.Index(None, *index_columns) for index_columns in description.get("indices", ())),
     )
 
 
@@ -124,12 +110,7 @@ def generate_id() -> str:
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A conversation.
-
-    Attributes:
-        about: data of the web page.
-        runs: the number of questions.
-    """
+    """A conversation; `about` is data of the web page, `runs` the number of questions."""
 
     id: str
     owner: str
@@ -145,7 +126,6 @@ class RunRow:
     """A question and its outcome.
 
     Attributes:
-        settings: the settings of the method.
         after: the run that this one follows up.
         changes: the run whose answer a person changed to get this one.
         changed_from: the question whose query was changed; `question` is then in words of the
@@ -154,8 +134,6 @@ class RunRow:
         counted_as: the caller whose limit it counts against; empty: the owner.
         status: the kind of outcome: answer, clarification or refusal.
         answer: the answer; None in lists.
-        tokens: tokens of language models.
-        money: cost of language models.
     """
 
     id: str
@@ -299,13 +277,7 @@ class CallerUsage:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A background job, such as building a graph.
-
-    Attributes:
-        about: the request.
-        progress: the progress so far.
-        problem: the reason of a failure.
-    """
+    """A background job, such as building a graph; `about` is the request."""
 
     id: str
     owner: str
@@ -339,7 +311,6 @@ class PinRow:
 
     Attributes:
         base: the answer as its owner last saw it.
-        run: the run of the answer.
         shown: how the page displays it.
         place: its position on the board, from 0.
         seen: when the owner last saw it.

@@ -41,11 +41,7 @@ class ServiceClause:
     That is `SERVICE <target> { body }`, or a whole sub-select that contains nothing else.
 
     Attributes:
-        names: the variables of its solutions.
-        certain: those that each solution binds.
-        leading: those that a VALUES in front of `body`, in the same group, may restrict.
         around: the levels around it, innermost first.
-        graph: the name of the GRAPH that contains the outermost level.
         alternative: whether the clause is within a UNION.
     """
 
@@ -54,11 +50,11 @@ class ServiceClause:
     body: str
     start: int
     end: int
-    names: tuple[str, ...]
-    certain: frozenset[str]
-    leading: frozenset[str]
+    names: tuple[str, ...]  # the variables of its solutions
+    certain: frozenset[str]  # those that each solution binds
+    leading: frozenset[str]  # those that a VALUES in front of `body` may restrict
     surrounding_levels: tuple[SurroundingLevel, ...]
-    graph: str = ""
+    graph: str = ""  # the name of the GRAPH that contains the outermost level
     is_alternative: bool = False
 
 
@@ -158,8 +154,6 @@ class _GroupPosition:
 
 @dataclass(frozen=True)
 class _ClauseFinder:
-    """Finds the clauses of a query."""
-
     text: str
     scope: VariableScope
 

@@ -187,7 +187,6 @@ def find_filters(text: str, clause: ServiceClause) -> tuple[str, ...]:
 def _build_level_pieces(
     text: str, level: SurroundingLevel, evaluated_clauses: Mapping[int, EvaluatedClause]
 ) -> list[_PatternPiece]:
-    """Return the pieces of one level, in an order in which they may be queried."""
     pieces: list[_PatternPiece] = []
     bound = frozenset[str]()
     for element in level.elements:
@@ -329,7 +328,6 @@ def _wrap_in_graph(pieces: list[_PatternPiece], name: str) -> _PatternPiece:
 
 
 def _join_pieces(pieces: list[_PatternPiece]) -> _PatternPiece:
-    """Return pieces as a single one, in its own braces, with the filters that apply within."""
     patterns = [piece for piece in pieces if piece.order != _FILTER_ORDER]
     bound = _get_bound_variables(patterns)
     ordered = [

@@ -88,11 +88,7 @@ class PlaceholderTable:
         yield from (term for term in self._terms.values() if isinstance(term, Literal))
 
     def get_term(self, placeholder: str) -> NamedNode | Literal:
-        """Return the term of a placeholder.
-
-        Raises:
-            QueryError: the placeholder is unknown.
-        """
+        """Return the term of a placeholder; raise `QueryError` if it is unknown."""
         if placeholder.lower() not in self._terms:
             raise QueryError(
                 f"{placeholder!r} stands for nothing: use the placeholders that are shown, as they "
@@ -371,8 +367,7 @@ class TextMasker:
         for script_run in _UNSPACED.finditer(text):
             at = script_run.start()
             while at < script_run.end():
-                limit = min(script_run.end(), at + _MAX_NAME_CHARACTERS)
-                for end in range(limit, at + 1, -1):
+                for end in range(min(script_run.end(), at + _MAX_NAME_CHARACTERS), at + 1, -1):
                     word = fold_word(text[at:end])
                     if (
                         excluded_positions & {at, end - 1}
@@ -451,10 +446,8 @@ class TextMasker:
 def _split_phrases(
     text: str, excluded_ranges: Sequence[tuple[int, int]]
 ) -> Iterator[Sequence[re.Match[str]]]:
-    """Yield runs of words that may form one name: small gaps, no line break.
-
-    Words within the excluded ranges, sorted by start, are skipped.
-    """
+    """Yield runs of words that may form one name: small gaps, no line break."""
+    # Words within the excluded ranges, sorted by start, are skipped.
     line: list[re.Match[str]] = []
     ends, at = 0, 0
     for match in _WORD.finditer(text):

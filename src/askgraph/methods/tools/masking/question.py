@@ -263,11 +263,9 @@ def _to_literal(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal
 def _separate_spans(
     spans: Sequence[TermSpan], plain_tokens: Collection[int], used_tokens: set[int]
 ) -> Iterator[TermSpan]:
-    """Yield spans without overlaps: full names first, the longest first; of others the rest.
-
-    `plain_tokens` at the ends of a partial span are dropped. The same words keep their first term.
-    The tokens of the spans are added to `used_tokens`.
-    """
+    """Yield spans without overlaps: full names first, the longest first; of others the rest."""
+    # `plain_tokens` at the ends of a partial span are dropped. The same words keep their first
+    # term. The tokens of the spans are added to `used_tokens`.
     span_by_tokens: dict[tuple[int, int], TermSpan] = {}
     for span in spans:
         for piece in _split_span(span, range(span.first, span.last + 1), plain_tokens):
@@ -293,11 +291,9 @@ def _find_leftover_words(
     schema_tokens: Collection[int],
     used_tokens: Collection[int],
 ) -> Iterator[TermSpan]:
-    """Yield unused words that occur in names of entities or values, each run as one text.
-
-    Words by which the language asks, compares and measures are skipped, and so are forms of words
-    of the schema.
-    """
+    """Yield unused words that occur in names of entities or values, each run as one text."""
+    # Words by which the language asks, compares and measures are skipped, and so are forms of words
+    # of the schema.
     reading = linked_graphs[0][1].reading
     lists = reading.word_list
     phrases_of = [*lists.question_words.values(), *lists.operators.values()]

@@ -4,16 +4,18 @@ Never change a released migration. To change the tables, add a file to `versions
 change in `tables.json`.
 """
 
+import json
 from pathlib import Path
 
-from alembic import command
+import sqlalchemy as sa
+from alembic import command, op
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
 
 from askgraph.errors import SetupError
 from askgraph.server.store.database import Database
+from askgraph.server.store.tables import COLUMN_TYPES
 
 VERSION_TABLE = "askgraph_version"
 """The table that holds the migration version of the database."""
@@ -32,10 +34,10 @@ async def migrate(database: Database, *, to: str = "head") -> None:
         DatabaseError: the database does not respond.
     """
 
-    def upgrade_tables(connection: Connection) -> None:
+    def upgrade_tables(connection: sa.Connection) -> None:
         if not database.is_sqlite:  # no other process writes at this point
             connection.execute(
-                text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK_ID}
+                sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK_ID}
             )
         name = database.name
         config = Config()
@@ -56,3 +58,29 @@ async def migrate(database: Database, *, to: str = "head") -> None:
         command.upgrade(config, to)
 
     await database.write(upgrade_tables)
+
+
+def create_tables(migration: str) -> None:
+    """Create the tables in the JSON beside a migration's file; a type with `?` is nullable."""
+    tables = json.loads(Path(migration).with_suffix(".json").read_text("utf-8"))
+    for name, description in tables.items():
+        columns = [
+            sa.Column(
+                column, COLUMN_TYPES[column_type.rstrip("?")], nullable=column_type.endswith("?")
+            )
+            for column, column_type in description["columns"].items()
+        ]
+        parents = [
+            sa.ForeignKeyConstraint(
+                [column], [f"{parent}.id"], name=f"fk_{name}_{column}", ondelete="CASCADE"
+            )
+            for column, parent in description.get("of", {}).items()
+        ]
+        unique = [
+            sa.UniqueConstraint(*names, name="_".join(["uq", name, *names]))
+            for names in description.get("unique", [])
+        ]
+        key = sa.PrimaryKeyConstraint(*description["key"], name=f"pk_{name}")
+        op.create_table(name, *columns, key, *parents, *unique)
+        for names in description.get("indices", []):
+            op.create_index("_".join(["ix", name, *names]), name, names)
