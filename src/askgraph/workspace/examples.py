@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from askgraph import plugins
 from askgraph.atomic_files import lock_file
 from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, ServiceError, SetupError
@@ -205,7 +206,7 @@ def _check_definitions(
     tests = [(entry, test) for entry in glossary.entries for test in entry.definition.tests]
     if not tests:
         return
-    from askgraph.methods.graph_search import GraphSearch  # few graphs have such tests
+    search = plugins.load("method", "graph_search")()
 
     opened = workspace.graph(name, fresh=True, progress=progress)
 
@@ -215,7 +216,7 @@ def _check_definitions(
     async def compare(entry: GlossaryEntry, test: DefinitionTest) -> ExampleCheck:
         example = QueryExample(test.question, "", test.lang or None)
         stored = StoredExample(f"define {entry.word}", Path(), example)
-        steps = GraphSearch().answer(Question(test.question, language=test.lang or None), [opened])
+        steps = search.answer(Question(test.question, language=test.lang or None), [opened])
         outcome = [step async for step in steps][-1]
         if not isinstance(outcome, Answer):
             return ExampleCheck(name, stored, "failed", "graph search does not answer")

@@ -7,7 +7,6 @@ the new one.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -129,7 +128,7 @@ class HidingEndpoint(EndpointWrapper):
         if not isinstance(result, GraphResult):
             return result
         triples = (item for item in result.triples if item.predicate.value not in self._hidden)
-        return cast(Kind, GraphResult(tuple(triples), result.truncated, result.seconds))
+        return GraphResult(tuple(triples), result.truncated, result.seconds)
 
     @staticmethod
     def _is_safe(node: object) -> bool:
