@@ -21,7 +21,7 @@ PAGES = (
     "docs/tutorial.md",
     "docs/how-to/my-graph.md",
     "docs/how-to/public-endpoint.md",
-    "docs/how-to/teach.md",
+    "docs/how-to/definitions.md",
     "docs/how-to/annotate.md",
 )
 OWN_MODEL = "docs/how-to/own-model.md"

@@ -71,7 +71,7 @@ def test_a_correction_teaches_a_word_and_shows_its_effect_first() -> None:
     assert bad["effect"]["worsened"] == [more]
     # What was learned is taken back.
     assert run("examples", "withdraw", of.format("radius", "Mars")).exit_code == 0
-    Workspace().teach("moons", without="girth")
+    Workspace().define("moons", without="girth")
     assert asked(of.format("girth", "Phobos"), "--anew")["status"] == "refusal"
     assert run("examples", "correct", "--trace", "girth.jsonl", "--reading", "99").exit_code == 2
 

@@ -43,22 +43,22 @@ def test_what_a_taught_word_means(fleet: Workspace) -> None:
     # A word for two classes is of what is of either.
     only_cars = values(answer(fleet, "Which vehicles are heavier than 1000?"))
     assert sorted(only_cars) == ["Comet", "Pickup"]
-    fleet.teach("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
+    fleet.define("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
     found = answer(fleet, "Which vehicles are heavier than 1000?")
     assert sorted(values(found)) == ["Comet", "Mule", "Pickup"]
     assert "“vehicles” means cars and lorries (taught)" in found.words and "urn:" not in found.query
     assert values(answer(fleet, "How many vehicles are there?")) == ["4"]
     # What is of both classes counts once.
-    fleet.teach("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
+    fleet.define("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
     (mean,) = values(answer(fleet, "What is the average weight of the vehicles?"))
     assert float(mean) == (1200 + 900 + 8000 + 2000) / 4
     # A taught word goes before the graphs own names.
     assert values(answer(fleet, "How many ships are there?")) == ["1"]
-    fleet.teach("fleet", GlossaryEntry("ship", (LORRY,)))
+    fleet.define("fleet", GlossaryEntry("ship", (LORRY,)))
     assert values(answer(fleet, "How many ships are there?")) == ["2"]
     # A phrase with a query of its own is answered by it.
     query = "SELECT ?v { ?v o:weight ?w FILTER(?w < 1500) } ORDER BY ?w"
-    fleet.teach(
+    fleet.define(
         "fleet",
         GlossaryEntry("light fleet", query=query),
         GlossaryEntry("small ones", same_as="light fleet"),
@@ -87,13 +87,15 @@ def test_what_a_taught_word_means(fleet: Workspace) -> None:
 def test_a_word_is_that_of_a_property_a_thing_or_another_word(
     fleet: Workspace, entry: GlossaryEntry, question: str, found: list[str]
 ) -> None:
-    fleet.teach("fleet", entry)
+    fleet.define("fleet", entry)
     assert values(answer(fleet, question)) == found
 
 
 def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
-    fleet.teach("fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
-    fleet.teach("fleet", without="Vehicle")
+    fleet.define(
+        "fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg."
+    )
+    fleet.define("fleet", without="Vehicle")
     assert fleet.load_glossary("fleet").to_table() == {
         "instructions": "Weights are in kg.",
         "entries": [],
@@ -140,21 +142,21 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
 def test_what_cannot_be_taught_is_refused_with_the_reason(
     fleet: Workspace, entry: GlossaryEntry, said: str
 ) -> None:
-    before = fleet.teach("fleet", GlossaryEntry("barge", same_as="ship"))
+    before = fleet.define("fleet", GlossaryEntry("barge", same_as="ship"))
     entries = (entry, GlossaryEntry("barge", same_as="boats")) if "circle" in said else (entry,)
     with pytest.raises(SetupError, match=said):
-        fleet.teach("fleet", *entries)
+        fleet.define("fleet", *entries)
     assert fleet.load_glossary("fleet") == before
 
 
 def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
-    fleet.teach(
+    fleet.define(
         "fleet", GlossaryEntry("barge", same_as="ship"), GlossaryEntry("tub", same_as="barge")
     )
     with pytest.raises(SetupError, match="'tub' cannot be the same as 'barge'"):
-        fleet.teach("fleet", without="barge")
+        fleet.define("fleet", without="barge")
     with pytest.raises(SetupError, match="has no word 'raft'; available: 'barge', 'tub'"):
-        fleet.teach("fleet", without="raft")
+        fleet.define("fleet", without="raft")
 
 
 def test_glossary_files(fleet: Workspace) -> None:
@@ -163,7 +165,7 @@ def test_glossary_files(fleet: Workspace) -> None:
         "import sys; from askgraph.workspace import Workspace\n"
         "from askgraph.graph.glossary import GlossaryEntry\n"
         "place = Workspace(sys.argv[1])\n"
-        "for n in range(15): place.teach('fleet', GlossaryEntry(f'{sys.argv[2]}{n}', ('ship',)))\n"
+        "for n in range(15): place.define('fleet', GlossaryEntry(f'{sys.argv[2]}{n}', ('ship',)))\n"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program, str(fleet.folder), name])
@@ -173,7 +175,7 @@ def test_glossary_files(fleet: Workspace) -> None:
     words = {one.word for one in fleet.load_glossary("fleet").entries}
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
     # A file that was broken by hand says where.
-    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
+    fleet.define("fleet", GlossaryEntry("boats", same_as="ship"))
     file = fleet.get_glossary_file("fleet")
     file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')
     with pytest.raises(
@@ -183,6 +185,6 @@ def test_glossary_files(fleet: Workspace) -> None:
 
 
 def test_a_graph_that_is_removed_leaves_no_glossary(fleet: Workspace) -> None:
-    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
+    fleet.define("fleet", GlossaryEntry("boats", same_as="ship"))
     fleet.remove("fleet")
     assert not fleet.get_glossary_file("fleet").exists()

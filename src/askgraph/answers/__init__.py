@@ -18,13 +18,15 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
+from typing import TypeVar
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.evidence import EvidenceTriples, fetch_evidence
 from askgraph.answers.headline import Headline, find_query_units, make_deciding_query
 from askgraph.answers.verbalize import (
+    describe_definitions,
     detect_label_language,
     distinguish_labels,
     drop_shown_names,
@@ -37,14 +39,18 @@ from askgraph.answers.verbalize.labels import collect_facts
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
+from askgraph.search.glossary import load_definitions
 from askgraph.sparql import Call, Query, QueryText, group_patterns_by_subject, rename_iris
 from askgraph.sparql.comparison import select_columns
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, get_term_sort_key
+from askgraph.sparql.rewrite.virtual import fold_terms
 from askgraph.sparql.serializer import format_tree, to_text, to_tree
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Option
+
+_Readable = TypeVar("_Readable", str, Query)
 
 _MAX_LABELLED_ROWS = 200  # rows whose resources are named
 _MAX_ARRANGED_ROWS = 2_000  # rows that are sorted for people
@@ -173,7 +179,7 @@ class AnswerBuilder:
             ordered=ordered,
             evidence=behind.describe(known_labels),
             why_empty=why_empty,
-            sentence=self.render_sentence(tree, spoken, known_labels, decided),
+            sentence=self.render_sentence(tree, spoken, answer.labels, decided),
         )
 
     def render_sentence(
@@ -187,6 +193,8 @@ class AnswerBuilder:
         if tree is None:
             return ""
         language = self.languages[0]
+        tree, names = self._fold(tree)
+        labels = {**labels, **names}
         nouns = detect_label_language(self.graph, language)
         units = find_query_units(tree, self.graph, self.fetched_part)
         facts = collect_facts(list_iris(tree), self.graph, language, self.fetched_part)
@@ -202,14 +210,41 @@ class AnswerBuilder:
     ) -> Answer:
         """Build the answer of a formatted query with its words, without any request."""
         language = self.languages[0]
-        read = partial(
-            verbalize_query_for_graph, query, labels, self.graph, language, near=self.fetched_part
-        )
+
+        def read() -> str:
+            spoken, names = self._fold(query)
+            return " ".join(
+                (
+                    verbalize_query_for_graph(
+                        spoken, {**labels, **names}, self.graph, language, near=self.fetched_part
+                    ),
+                    *describe_definitions(self.graph, names, language),
+                )
+            )
+
         # A text may be long, so parse it in a thread.
         words = read() if isinstance(query, QueryText) else await asyncio.to_thread(read)
         return build_plain_answer(
             query, self.graph.name, result, columns=columns, words=words, labels=labels
         )
+
+    def _fold(self, query: _Readable) -> tuple[_Readable | Query, dict[str, str]]:
+        """Return a query with the terms that the glossary defines, and their names."""
+        glossary = self.graph.glossary
+        if not glossary or not glossary.definitions:
+            return query, {}
+        try:
+            tree = to_tree(query)
+        except QueryError:
+            return query, {}
+        definitions = load_definitions(self.graph)
+        folded, iris = fold_terms(tree, definitions.terms.values() if definitions else ())
+        names = {
+            entry.iri: entry.get_name(self.languages[0])
+            for entry in glossary.definitions
+            if entry.iri in iris
+        }
+        return folded if names else query, names
 
     async def build_user_answer(
         self, query: str, result: Result, *, columns: Sequence[str] = ()

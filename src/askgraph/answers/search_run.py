@@ -21,6 +21,7 @@ from askgraph.search.decide import (
     decide,
     find_omitted_words,
 )
+from askgraph.search.glossary import remove_lifting_words
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DURATIONS_NOTE,
@@ -283,18 +284,27 @@ class SearchRun:
         self, proposal: RankedCandidates, used: int = -1
     ) -> list[str]:
         """Return sentences on the meaning of words (bits of `used`) that the glossary explains."""
+        glossary = self.graph.glossary
+        if not glossary:
+            return []
+        defined = {entry.iri for entry in glossary.definitions}
         targets_by_word = {
             glossary_word.word: glossary_word.targets
             for glossary_word in proposal.linked.glossary_words
             if glossary_word.mask & used == glossary_word.mask
+            and not defined.intersection(glossary_word.targets)
+            and not any(
+                glossary_word.mask & other.mask == glossary_word.mask != other.mask
+                for other in proposal.linked.glossary_words
+            )
         }
         language, fetched_part = proposal.question.language, proposal.schema.graph
-        return (
-            await verbalize.describe_taught_words(
-                targets_by_word, self.counted_graph, language, near=fetched_part
-            )
-            if targets_by_word
-            else []
+        lifted = remove_lifting_words(self.question.text, glossary)[1]
+        sentences = verbalize.describe_exceptions(glossary, proposal.question, lifted)
+        if not targets_by_word:
+            return sentences
+        return sentences + await verbalize.describe_taught_words(
+            targets_by_word, self.counted_graph, language, near=fetched_part
         )
 
     def create_builder(self, proposal: RankedCandidates) -> AnswerBuilder:

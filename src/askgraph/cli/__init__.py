@@ -124,6 +124,9 @@ class OptionBundle:
         return cls(**values)
 
 
+_RENAMED_COMMANDS = {"teach": "define"}
+
+
 class CommandGroup(typer.Typer):
     """A group of commands that may take bundles."""
 
@@ -314,6 +317,8 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
             return f"{max(param.opts, key=len)}: {message.rstrip('.')}"
     if (unknown := re.match("No such command '(.*?)'", message)) is not None:
         unknown_name, command_names = unknown[1], list(command.commands)
+        if unknown_name in _RENAMED_COMMANDS:
+            return f"{name} {unknown_name} is now {name} {_RENAMED_COMMANDS[unknown_name]}"
         removal = explain_removal("command", f"{name.rpartition(' ')[2]} {unknown_name}")
         return removal or (
             f"{name} has no command {unknown_name!r}{_suggest_names(unknown_name, command_names)}"

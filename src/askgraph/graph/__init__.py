@@ -58,6 +58,7 @@ class KnowledgeGraph:
     glossary: "Glossary | None" = None  # words that its users have defined, or None
     cache_folder: Path | None = None  # folder for derived data that is slow to build, or None
     notes: Path | None = None  # file of notes by agents (see `askgraph.graph.glossary`), or None
+    complete: "KnowledgeGraph | None" = None  # with what its glossary hides, if it hides anything
 
 
 def get_service_iri(graph: KnowledgeGraph) -> str:

@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, count, islice, pairwise
 from pathlib import Path
@@ -205,6 +205,38 @@ class GraphArrays:
         numeric = texts[is_digit | (second_bytes == ord("P"))]
         sample = numeric[:: len(numeric) // _KIND_SAMPLE_SIZE + 1].tolist()
         return all(parse_value(self.terms.get_text(at))[0] is ValueKind.TEXT for at in sample)
+
+    def iterate_texts(self) -> "Iterator[TripleTexts]":
+        """Yield all triples as N-Triples texts."""
+        get_text = self.terms.get_text
+        for number, term in enumerate(self.predicates.tolist()):
+            predicate, (start, end) = get_text(term), self._starts[number : number + 2]
+            ends = self.subjects[start:end].tolist(), self.objects[start:end].tolist()
+            for subject, value in zip(*ends, strict=True):
+                yield get_text(subject), predicate, get_text(value)
+
+    def drop_predicates(self, iris: Iterable[str]) -> Self:
+        """Return the arrays without the triples of some predicates."""
+        numbers = [n for n in map(self.get_predicate_number, iris) if n is not None]
+        sizes = np.diff(self.predicate_offsets)
+        is_kept = np.ones(len(sizes), dtype=np.bool_)
+        is_kept[numbers] = False
+        rows = is_kept.repeat(sizes)
+        offsets = np.concatenate(([0], np.cumsum(sizes[is_kept])))
+        subjects, objects = self.subjects[rows], self.objects_sorted[rows]
+        return replace(
+            self,
+            predicates=self.predicates[is_kept],
+            predicate_offsets=offsets,
+            subjects=subjects,
+            objects=self.objects[rows],
+            objects_sorted=objects,
+            subjects_of=self.subjects_of[rows],
+            out_offsets=_compute_offsets(subjects, len(self.terms)),
+            out_predicates=_group_predicates(subjects, offsets),
+            in_offsets=_compute_offsets(objects, len(self.terms)),
+            in_predicates=_group_predicates(objects, offsets),
+        )
 
     def __len__(self) -> int:
         return len(self.subjects)

@@ -29,6 +29,35 @@ It is stored in a file that people can edit, as TOML or Turtle:
     word = "active fleet"
     query = "SELECT ?ship { ?ship a <http://example.org/Ship> }"
 
+    [[entry]]                          # a measure: a number for each instance of a class
+    word = "net revenue"
+    of = "order line"
+    pattern = "?this o:quantity ?n ; o:price ?p"
+    value = "?n * ?p"
+    aggregate = "sum"                  # for another thing: of all instances that it reaches
+
+    [[entry]]                          # a condition: some instances of a class
+    word = "products on sale"
+    of = "product"
+    pattern = "?this o:onSale true"
+    default = true                     # a default filter: questions about the class mean these
+    unless = ["also discontinued"]     # words of a question that lift it
+
+    [[entry]]                          # a property that no answer reads or shows
+    word = "internal cost"
+    means = "o:internalCost"
+    hidden = true
+
+    [[entry]]                          # a row rule: the order and number of rows of a list
+    word = "newest orders"
+    of = "order"
+    order = "-o:day"                   # after a minus sign from the highest value
+    limit = 20
+
+Every entry may have `synonyms = { en = ["net sales"] }`, a `description`, an `owner`, a `unit` and
+`tests = [{ question = "…", rows = [["95"]] }]`. In `pattern` and `value`, `?this` is the instance,
+and prefixes are those of the graph (docs/how-to/definitions.md).
+
 In Turtle, standard terms describe the classes, properties and resources:
 
     o:launchDate skos:altLabel "kickoff" .                            # a class, property, resource
@@ -36,6 +65,9 @@ In Turtle, standard terms describe the classes, properties and resources:
     [] skos:prefLabel "ship" ; skos:altLabel "boats" .                # a synonym
     [] sh:select "SELECT …" ; skos:altLabel "active fleet" .          # a question with its query
     [] a skos:ConceptScheme ; rdfs:comment "Distances are in km." .   # for language models
+
+    [] skos:prefLabel "net revenue" ; sh:targetClass o:OrderLine ;    # a definition
+       sh:select "SELECT ?this (SUM(?n * ?p) AS ?value) { ?this o:quantity ?n … }" .
 
 A concept with `skos:exactMatch` means its match. `skos:definition` is equivalent to `rdfs:comment`;
 for a class, property or resource it is added to the instructions, after its name.
@@ -46,6 +78,7 @@ content of a graph: a note is a single short line.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -54,21 +87,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from pyoxigraph import NamedNode, RdfFormat
+from pyoxigraph import Literal, NamedNode, RdfFormat
 
 from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import SetupError
+from askgraph.graph.names import build_virtual_iri
 from askgraph.index.names import stem_name
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import SubjectDescription, parse_statements, write_turtle_string
 
-_MEANING_KEYS: Final = ("means", "same_as", "query")
+_MEANING_KEYS: Final = ("means", "same_as", "query", "pattern", "order", "limit")
+_TEXT_KEYS: Final = ("of", "pattern", "value", "aggregate", "unit", "order", "description", "owner")
+_DEFINITION_KEYS: Final = (
+    *_TEXT_KEYS, "default", "unless", "hidden", "limit", "synonyms", "tests",
+)  # fmt: skip
+AGGREGATES: Final = {"": "", "sum": "SUM", "average": "AVG", "minimum": "MIN", "maximum": "MAX"}
+"""How a measure sums up several instances, and the function in SPARQL."""
 _WORDING_KEYS: Final = ("phrase", "inverse", "plural", "most", "least")
 _MAX_CHARACTERS: Final = {
     **{"word": 200, "same_as": 200, "means": 2_000, "query": 20_000},
     **dict.fromkeys(_WORDING_KEYS, 100),
+    **dict.fromkeys(_TEXT_KEYS, 2_000),
+    **dict.fromkeys(("unless", "synonyms"), 200),
 }
 """Maximum length of an entry's texts, by key."""
 _MAX_INSTRUCTION_CHARACTERS: Final = 4_000
@@ -102,6 +144,74 @@ class TermWording:
 
 
 @dataclass(frozen=True)
+class DefinitionTest:
+    """A question with the rows that its answer must have, in any order; see `Definition`."""
+
+    question: str
+    rows: tuple[tuple[str, ...], ...]
+    lang: str = ""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What an entry defines beyond a meaning; all attributes are optional.
+
+    Attributes:
+        of: The class of `?this`.
+        pattern: The graph pattern that `?this` matches.
+        value: The expression of a measure over the variables of the pattern.
+        aggregate: How a measure sums up several instances: a key of `AGGREGATES`.
+        unit: The unit of a measure or property, for readers.
+        order: The property by which lists of the class are sorted, after `-` from the highest.
+        description: One sentence for readers and models.
+        owner: Who answers for it.
+        default: Whether questions about the class mean only what matches the pattern.
+        unless: Words of a question that lift a default filter.
+        hidden: Whether no answer reads or shows the property.
+        limit: The number of rows of a list of the class.
+        synonyms: Further words, as (text, language) pairs.
+        tests: Questions with the rows of their answers.
+    """
+
+    of: str = ""
+    pattern: str = ""
+    value: str = ""
+    aggregate: str = ""
+    unit: str = ""
+    order: str = ""
+    description: str = ""
+    owner: str = ""
+    default: bool = False
+    unless: tuple[str, ...] = ()
+    hidden: bool = False
+    limit: int = 0
+    synonyms: tuple[tuple[str, str], ...] = ()
+    tests: tuple[DefinitionTest, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Definition()
+
+    @property
+    def kind(self) -> str:
+        """The kind: measure, filter, condition, rows, hidden or an empty text."""
+        if self.pattern:
+            return "measure" if self.value else "filter" if self.default else "condition"
+        return "rows" if self.order or self.limit else "hidden" if self.hidden else ""
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the attributes that are set, as a dict for TOML and JSON."""
+        table = {key: value for key, value in asdict(self).items() if value}
+        languages: dict[str, list[str]] = {}
+        for text, language in self.synonyms:
+            languages.setdefault(language or "und", []).append(text)
+        tests = [
+            {key: value for key, value in asdict(test).items() if value} for test in self.tests
+        ]
+        lists = {"synonyms": languages, "tests": tests, "unless": list(self.unless)}
+        return {key: lists.get(key, value) for key, value in table.items()}
+
+
+@dataclass(frozen=True)
 class GlossaryEntry:
     """A word or phrase with one meaning.
 
@@ -111,6 +221,7 @@ class GlossaryEntry:
         same_as: Another word with the same meaning.
         query: A query whose result it means.
         wording: How answers speak of the one term that it means.
+        definition: What the word defines beyond a meaning.
     """
 
     word: str
@@ -118,6 +229,22 @@ class GlossaryEntry:
     same_as: str = ""
     query: str = ""
     wording: TermWording = TermWording()
+    definition: Definition = Definition()
+
+    @property
+    def iri(self) -> str:
+        """The IRI of the virtual class or property that it defines."""
+        return build_virtual_iri(self.word)
+
+    @property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """The word and its synonyms, as (text, language) pairs."""
+        return ((self.word, ""), *self.definition.synonyms)
+
+    def get_name(self, language: str) -> str:
+        """Return the first name in a language; the word without one."""
+        names = (text for text, tag in self.definition.synonyms if tag == language)
+        return self.word if language == "en" else next(names, self.word)
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -126,9 +253,9 @@ class GlossaryEntry:
 
     def to_table(self) -> dict[str, Any]:
         """Return the word and its meaning as a dict for TOML and JSON."""
-        meaning = next((key, value) for key in _MEANING_KEYS if (value := getattr(self, key)))
+        meanings = {key: value for key in _MEANING_KEYS[:3] if (value := getattr(self, key))}
         wording = {key: value for key, value in asdict(self.wording).items() if value}
-        return {"word": self.word, **dict((meaning,)), **wording}
+        return {"word": self.word, **meanings, **wording, **self.definition.to_table()}
 
 
 @dataclass(frozen=True)
@@ -153,13 +280,29 @@ class Glossary:
         return {entry.key: entry for entry in self.entries}
 
     @cached_property
+    def _entries_by_name(self) -> Mapping[tuple[str, ...], GlossaryEntry]:
+        return {stem_name(name): entry for entry in self.entries for name, _ in entry.names}
+
+    @cached_property
     def wordings(self) -> Mapping[str, TermWording]:
         """The wordings of terms, by their IRIs."""
         return {entry.means[0]: entry.wording for entry in self.entries if entry.wording}
 
+    @cached_property
+    def definitions(self) -> tuple[GlossaryEntry, ...]:
+        """The entries of measures, conditions, filters and row rules."""
+        return tuple(entry for entry in self.entries if entry.definition.of)
+
+    @cached_property
+    def hidden_iris(self) -> frozenset[str]:
+        """The properties that no answer reads or shows."""
+        return frozenset(
+            iri for entry in self.entries if entry.definition.hidden for iri in entry.means
+        )
+
     def find_entry(self, word: str) -> GlossaryEntry | None:
         """Return the entry of a word, in singular or plural, or None."""
-        return self._entries_by_key.get(stem_name(word))
+        return self._entries_by_name.get(stem_name(word))
 
     def add_entries(self, *entries: GlossaryEntry) -> "Glossary":
         """Return a glossary with more entries, replacing those with the same word."""
@@ -230,35 +373,99 @@ def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
     Raises:
         SetupError: The entry is invalid; the message starts with `position`.
     """
-    keys = ("word", *_MEANING_KEYS, *_WORDING_KEYS, "person")
+    keys = ("word", *_MEANING_KEYS[:3], *_WORDING_KEYS, "person", *_DEFINITION_KEYS)
     if unknown_keys := sorted(set(table) - {*keys}):
         raise SetupError(f"{position}: {unknown_keys[0]!r} is not one of {', '.join(keys)}")
     means = table.get("means", ())
     meanings = list(means) if isinstance(means, list | tuple) else [means]
-    texts = {key: table.get(key) or "" for key in ("word", "same_as", "query", *_WORDING_KEYS)}
-    for key, text in (*texts.items(), *(("means", meaning) for meaning in meanings)):
+    text_keys = ("word", "same_as", "query", *_WORDING_KEYS, *_TEXT_KEYS)
+    texts = {key: table.get(key) or "" for key in text_keys}
+    synonyms = _parse_synonyms(table.get("synonyms") or {}, position)
+    listed = [
+        *(("means", meaning) for meaning in meanings),
+        *(("synonyms", s) for s, _ in synonyms),
+    ]
+    unless = table.get("unless") or []
+    unless = unless if isinstance(unless, list | tuple) else [unless]
+    listed += [("unless", phrase) for phrase in unless]
+    for key, text in (*texts.items(), *listed):
         if not isinstance(text, str) or len(text) > _MAX_CHARACTERS[key]:
             raise SetupError(
                 f"{position}: {key!r} must be a text of at most {_MAX_CHARACTERS[key]} characters"
             )
     texts = {key: text.strip() for key, text in texts.items()}
-    person = table.get("person", False)
-    if not isinstance(person, bool):
-        raise SetupError(f"{position}: 'person' must be true or false")
+    flags = {key: table.get(key) or False for key in ("person", "default", "hidden")}
+    if unset := [key for key, flag in flags.items() if not isinstance(flag, bool)]:
+        raise SetupError(f"{position}: {unset[0]!r} must be true or false")
+    limit, person = table.get("limit") or 0, flags.pop("person")
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        raise SetupError(f"{position}: 'limit' must be a number of rows")
+    attributes: dict[str, Any] = {**{key: texts[key] for key in _TEXT_KEYS}, **flags}
+    definition = Definition(
+        **attributes,
+        unless=tuple(unless),
+        limit=limit,
+        synonyms=synonyms,
+        tests=_parse_tests(table.get("tests") or [], position),
+    )
     wording = TermWording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
     iris = tuple(dict.fromkeys(meanings))
-    entry = GlossaryEntry(texts["word"], iris, texts["same_as"], texts["query"], wording)
+    entry = GlossaryEntry(
+        texts["word"], iris, texts["same_as"], texts["query"], wording, definition
+    )
     if wording and len(iris) != 1:
         raise SetupError(f"{position}: a wording needs a word that means one property or class")
     if not entry.key:
         raise SetupError(
             f"{position}: 'word' must be the word or phrase to explain, as people write it"
         )
-    if sum(map(bool, (entry.means, entry.same_as, entry.query))) != 1:
+    _check_definition(entry, position)
+    return entry
+
+
+def _check_definition(entry: GlossaryEntry, position: str) -> None:
+    """Raise `SetupError` unless an entry has one meaning and the keys that it needs."""
+    rule = entry.definition
+    has_rule = bool(rule.pattern or rule.order or rule.limit)
+    if sum(map(bool, (entry.means, entry.same_as, entry.query, has_rule))) != 1:
         raise SetupError(
             f"{position}: say what {entry.word!r} means by one of {', '.join(_MEANING_KEYS)}"
         )
-    return entry
+    if rule.aggregate not in AGGREGATES:
+        functions = ", ".join(filter(None, AGGREGATES))
+        raise SetupError(f"{position}: 'aggregate' must be one of {functions}")
+    if has_rule != bool(rule.of):
+        raise SetupError(f"{position}: {entry.word!r} needs both 'of', a class, and its pattern")
+    if (rule.value or rule.default) and not rule.pattern:
+        raise SetupError(f"{position}: {entry.word!r} needs a 'pattern' for its instances")
+    if rule.hidden and not entry.means:
+        raise SetupError(f"{position}: say by 'means' which property is hidden")
+
+
+def _parse_synonyms(value: Any, position: str) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) pairs of a list of words, or of lists by language."""
+    by_language = value if isinstance(value, dict) else {"und": value}
+    pairs = []
+    for language, texts in by_language.items():
+        for text in texts if isinstance(texts, list | tuple) else [texts]:
+            if not isinstance(text, str) or not stem_name(text):
+                raise SetupError(f"{position}: 'synonyms' must be words, or lists by language")
+            pairs.append((text.strip(), "" if language == "und" else str(language)))
+    return tuple(dict.fromkeys(pairs))
+
+
+def _parse_tests(value: Any, position: str) -> tuple[DefinitionTest, ...]:
+    tests = []
+    for table in value if isinstance(value, list | tuple) else [value]:
+        match table:
+            case {"question": str(question), "rows": list() | tuple() as rows}:
+                cells = tuple(
+                    tuple(map(str, row if isinstance(row, list | tuple) else [row])) for row in rows
+                )
+                tests.append(DefinitionTest(question, cells, str(table.get("lang") or "")))
+            case _:
+                raise SetupError(f"{position}: a test needs a 'question' and its 'rows'")
+    return tuple(tests)
 
 
 def parse_instructions(text: object, position: str) -> str:
@@ -290,14 +497,30 @@ def _format_blocks(glossary: Glossary) -> Iterator[str]:
         yield "\n".join(("[[entry]]", *lines, ""))
 
 
-def to_toml(value: str | bool | Sequence[str]) -> str:
-    """Return a value as TOML, which equals JSON except for the character DEL."""
+def to_toml(value: object) -> str:
+    """Return a value as TOML, which equals JSON except for the character DEL and for tables."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {to_toml(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(to_toml, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _LABEL_PREDICATES = (voc.SKOS_PREF_LABEL, voc.SKOS_ALT_LABEL, voc.SKOS_HIDDEN_LABEL)
 _QUERY_PREDICATES = (voc.SH_SELECT, voc.SH_ASK)
-_COMMENT_PREDICATES = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION)
+_COMMENT_PREDICATES = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION, voc.SH_AGENT_INSTRUCTION)
+_UNIT: Final = voc.QUDT + "unit"
+_TEXT_PREDICATES: Final = {
+    "description": voc.SKOS_DEFINITION,
+    "owner": voc.DCTERMS_CREATOR,
+    "unit": _UNIT,
+    "unless": voc.SKOS_SCOPE_NOTE,
+    "tests": voc.SKOS_EXAMPLE,
+}
+"""Predicates of the texts of a definition, by key."""
+_MEASURE: Final = re.compile(
+    r"\s*SELECT\s+\?this(?:\s+\((.*?)\s+AS\s+\?value\))?\s*(?:WHERE\s*)?\{(.*)\}\s*", re.I | re.S
+)
 _GLOSSARY_CLASSES = frozenset(map(NamedNode, (voc.SKOS_CONCEPT_SCHEME, voc.OWL_ONTOLOGY)))
 """Classes of nodes that stand for the complete graph or glossary."""
 
@@ -331,6 +554,9 @@ def parse_turtle_glossary(
 
 def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEntry]:
     """Yield an entry for each label; labels of unnamed nodes without a union are synonyms."""
+    if (table := _read_definition(node, source)) is not None:
+        yield parse_entry(table, source)
+        return
     query = next(filter(None, map(node.get_text, _QUERY_PREDICATES)), "")
     members = [
         term
@@ -356,6 +582,48 @@ def _parse_entries(node: SubjectDescription, source: str) -> Iterator[GlossaryEn
     for text in dict.fromkeys(labels):
         meaning = {"query": query} if query else {"means": means, "same_as": name}
         yield parse_entry({"word": text, **meaning}, source)
+
+
+def _read_definition(node: SubjectDescription, source: str) -> dict[str, Any] | None:
+    """Return the table of a node that defines more than a meaning; None for other nodes."""
+    word, cls = node.get_text(voc.SKOS_PREF_LABEL), node.get_iri(voc.SH_TARGET_CLASS)
+    texts = {
+        key: [literal.value for literal in node.get_literals(iri)]
+        for key, iri in _TEXT_PREDICATES.items()
+    }
+    hidden = node.get_text(voc.SH_DEACTIVATED) == "true"
+    if not word or isinstance(node.node, NamedNode) or not (cls or hidden or any(texts.values())):
+        return None
+    synonyms: dict[str, list[str]] = {}
+    for text, language in node.get_labels(voc.SKOS_ALT_LABEL):
+        synonyms.setdefault(language or "und", []).append(text)
+    table: dict[str, Any] = {
+        "word": word,
+        "means": list(node.get_iris(voc.SKOS_EXACT_MATCH)),
+        "of": cls,
+        "hidden": hidden,
+        "default": node.get_text(voc.SH_DEFAULT_VALUE) == "true",
+        "synonyms": synonyms,
+        "limit": int(node.get_text(voc.SH_MAX_COUNT) or 0),
+        **{key: " ".join(texts[key]) for key in ("description", "owner", "unit")},
+        "unless": texts["unless"],
+    }
+    if order := node.get_iri(voc.SH_PATH):
+        table["order"] = "-" * (node.get_text(voc.SH_ORDER) == "-1") + order
+    try:
+        table["tests"] = [json.loads(text) for text in texts["tests"]]
+    except ValueError as error:
+        raise SetupError(f"{source}: skos:example of {word!r} is not JSON: {error}") from error
+    if select := node.get_text(voc.SH_SELECT):
+        match = _MEASURE.fullmatch(select)
+        if match is None:
+            raise SetupError(f"{source}: write 'SELECT ?this (… AS ?value) {{ … }}' for {word!r}")
+        value, table["pattern"] = match[1] or "", match[2].strip()
+        functions = {function: name for name, function in AGGREGATES.items() if function}
+        function = re.fullmatch(rf"({'|'.join(functions)})\((.*)\)", value, re.I | re.S)
+        table["value"] = function[2] if function else value
+        table["aggregate"] = functions[function[1].upper()] if function else ""
+    return table
 
 
 def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> GlossaryEntry:
@@ -389,7 +657,9 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
     for entry in glossary.entries:
         label = f"{shorten(voc.SKOS_ALT_LABEL)} {write_turtle_string(entry.word)}"
         means = [*map(shorten, entry.means)]
-        if len(means) == 1:
+        if entry.definition:
+            yield _format_definition(entry, prefixes)
+        elif len(means) == 1:
             yield f"{means[0]} {label} .\n"
         elif means:
             yield f"[] {shorten(voc.OWL_UNION_OF)} ( {' '.join(means)} ) ;\n    {label} .\n"
@@ -403,6 +673,34 @@ def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]
             form = next((word for word in words if word in ("SELECT", "ASK")), "SELECT")
             predicate = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
             yield f"[] {shorten(predicate)} {write_turtle_string(entry.query)} ;\n    {label} .\n"
+
+
+def _format_definition(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
+    """Return the node of a definition; `_read_definition` reads it."""
+    shorten, quote, rule = prefixes.shorten, write_turtle_string, entry.definition
+    pairs = [(voc.SKOS_PREF_LABEL, quote(entry.word))]
+    for text, language in rule.synonyms:
+        pairs.append((voc.SKOS_ALT_LABEL, str(Literal(text, language=language or None))))
+    pairs += [(voc.SKOS_EXACT_MATCH, shorten(iri)) for iri in entry.means]
+    if rule.of:
+        pairs.append((voc.SH_TARGET_CLASS, shorten(rule.of)))
+    if rule.pattern:
+        function = AGGREGATES[rule.aggregate]
+        value = f"{function}({rule.value})" if function else rule.value
+        column = f" ({value} AS ?value)" if value else ""
+        pairs.append((voc.SH_SELECT, quote(f"SELECT ?this{column} WHERE {{ {rule.pattern} }}")))
+    if rule.order:
+        pairs.append((voc.SH_PATH, shorten(rule.order.lstrip("-"))))
+        pairs.append((voc.SH_ORDER, "-1" if rule.order.startswith("-") else "1"))
+    pairs += [(voc.SH_MAX_COUNT, str(rule.limit))] if rule.limit else []
+    pairs += [(voc.SH_DEFAULT_VALUE, "true")] if rule.default else []
+    pairs += [(voc.SH_DEACTIVATED, "true")] if rule.hidden else []
+    tests = rule.to_table().get("tests", [])
+    values = {"unless": rule.unless, "tests": [json.dumps(x, ensure_ascii=False) for x in tests]}
+    for key, iri in _TEXT_PREDICATES.items():
+        texts = values.get(key, [getattr(rule, key)])
+        pairs += [(iri, quote(text)) for text in texts if text]
+    return "[] " + " ;\n    ".join(f"{shorten(iri)} {value}" for iri, value in pairs) + " .\n"
 
 
 MAX_NOTES: Final = 16

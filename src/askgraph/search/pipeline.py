@@ -97,8 +97,16 @@ async def propose(
     """
     weights = load_weights(graph.name, ranking)
 
+    definitions, text = glossary.load_definitions(graph), question.text
+    if definitions is not None:
+        text, lifted = glossary.remove_lifting_words(text, definitions.glossary)
+        definitions = replace(definitions, lifted=lifted)
+
     async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:
         schema = await load_schema(linked, graph)
+        if definitions is not None:
+            arrays, profile = await definitions.extend(schema.graph, schema.profile, graph.endpoint)
+            schema = build_schema(arrays, profile)
         if linked.glossary_words:
             linked = glossary.unite_classes(linked)
         return await asyncio.to_thread(
@@ -110,11 +118,16 @@ async def propose(
             weights=weights,
         )
 
-    tokenized = await asyncio.to_thread(tokenize, question.text, question.language)
+    tokenized = await asyncio.to_thread(tokenize, text, question.language)
     linked = await link_to_graph(tokenized, graph)
+    if definitions is not None:
+        definitions = definitions.select(linked)
     proposal = await propose_for_links(linked)
     if linked.glossary_words:
-        return _restore_classes(proposal, linked.glossary_words)
+        proposal = _restore_classes(proposal, linked.glossary_words)
+    if definitions is not None:
+        candidates = definitions.restore(proposal.candidates, linked, proposal.schema)
+        proposal = replace(proposal, candidates=tuple(candidates))
     return proposal
 
 
@@ -146,7 +159,9 @@ def propose_from_links(
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
     candidates = build_candidates(expansion, question.description)
-    proposal = rank(candidates, question.linked, question.operators, schema, weights)
+    explicit = tuple(item for item in question.operators.operators if item.mask)
+    operators_of_words = replace(question.operators, operators=explicit)
+    proposal = rank(candidates, question.linked, operators_of_words, schema, weights)
     proposal = demote_faulty(proposal, weights["faulty"])
     return _restore_classes(proposal, heads) if heads else proposal
 
@@ -287,6 +302,7 @@ def resolve_operators(
     linked = link_numbered_names(linked, schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
+    frame = glossary.add_implied_sums(frame, linked)
     frame = detect_groups(detect_named_years(frame, linked), linked)
     linked, frame = detect_name_filters(linked, frame, schema)
     frame = resolve_times(frame, schema, day)

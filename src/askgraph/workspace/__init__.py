@@ -406,7 +406,7 @@ class Workspace:
 
         return load_glossary(self.get_glossary_file(self._resolve_name(name)[0]))
 
-    def teach(
+    def define(
         self,
         name: str,
         *entries: "GlossaryEntry",
@@ -525,7 +525,7 @@ class Workspace:
         notes: Path | None = None,
     ) -> KnowledgeGraph:
         services = WorkspaceServices(self.graphs, self._open_service)
-        return open_graph(
+        graph = open_graph(
             name,
             settings,
             self.get_data_folder(name),
@@ -534,9 +534,13 @@ class Workspace:
             service=get_service_url(name.partition("~")[0], self.graphs()),
             examples=examples,
             description=self.get_description_file(name),
-            glossary=glossary,
             notes=notes,
         )
+        if not glossary:
+            return graph
+        from askgraph.workspace.glossary import apply_glossary  # few graphs have one
+
+        return apply_glossary(graph, glossary)
 
     def _open_service(self, name: str) -> Endpoint:
         name, settings = self._resolve_name(name)

@@ -5,12 +5,13 @@ A correction of an answer yields lessons: an example, and words with their meani
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from askgraph import plugins
 from askgraph.answers.query_parts import list_parts
 from askgraph.atomic_files import lock_file
 from askgraph.endpoint import execute_sparql
@@ -32,7 +33,7 @@ from askgraph.graph.examples import (
 )
 from askgraph.graph.examples.folder import ExampleFolder, StoredExample, format_document
 from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault
-from askgraph.graph.glossary import Glossary, GlossaryEntry
+from askgraph.graph.glossary import DefinitionTest, Glossary, GlossaryEntry
 from askgraph.graph.published_metadata import fetch_described_examples, fetch_published_examples
 from askgraph.index.names import stem_name
 from askgraph.methods import ConfirmedAnswerMethod, Method
@@ -44,6 +45,7 @@ from askgraph.sparql.comparison import group_equal_results, select_columns
 from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.lexer import declare_prefixes
+from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Findings, Question, Trace, get_attempt
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, graph_data, ignore_progress
@@ -203,7 +205,60 @@ def check_examples(
         elif graph_examples:
             opened = workspace.graph(name, fresh=True, progress=progress)
             run_and_close(opened, compare_all(opened, graph_examples))
+    for name in [graph] if graph else workspace.graphs():
+        if name in workspace.graphs():
+            checks += _check_definitions(workspace, name, progress)
     return checks
+
+
+def _check_definitions(
+    workspace: Workspace, name: str, progress: Progress
+) -> Iterator[ExampleCheck]:
+    """Ask the test questions of a graph's definitions and compare the rows of the answers."""
+    glossary = workspace.load_glossary(name)
+    tests = [(entry, test) for entry in glossary.entries for test in entry.definition.tests]
+    if not tests:
+        return
+    search = plugins.load("method", "graph_search")()
+
+    opened = workspace.graph(name, fresh=True, progress=progress)
+
+    async def compare_all() -> list[ExampleCheck]:
+        return [await compare(entry, test) for entry, test in tests]
+
+    async def compare(entry: GlossaryEntry, test: DefinitionTest) -> ExampleCheck:
+        example = QueryExample(test.question, "", test.lang or None)
+        stored = StoredExample(f"define {entry.word}", Path(), example)
+        steps = search.answer(Question(test.question, language=test.lang or None), [opened])
+        outcome = [step async for step in steps][-1]
+        if not isinstance(outcome, Answer):
+            return ExampleCheck(name, stored, "failed", "graph search does not answer")
+        rows = [_list_forms(row, outcome, opened) for row in _list_answer_rows(outcome)]
+        if outcome.boolean is not None:
+            rows = [frozenset([str(outcome.boolean).lower()])]
+        missing = [row for row in test.rows if not any(map({*row}.issubset, rows))]
+        if not missing and len(rows) == len(test.rows):
+            return ExampleCheck(name, stored, "same")
+        detail = f"{len(rows)} rows instead of {len(test.rows)}"
+        return ExampleCheck(name, stored, "changed", f"no row {missing[0]}" if missing else detail)
+
+    yield from run_and_close(opened, compare_all())
+
+
+def _list_answer_rows(answer: Answer) -> Iterator[tuple[Term | None, ...]]:
+    positions = [answer.result.variables.index(name) for name in answer.answer_columns]
+    for row in answer.result.rows:
+        yield tuple(row[at] for at in positions)
+
+
+def _list_forms(
+    row: Iterable[Term | None], answer: Answer, graph: KnowledgeGraph
+) -> frozenset[str]:
+    """Return how a test may write the cells of a row: names, prefixed names, IRIs, numbers."""
+    values = [getattr(cell, "value", "") for cell in row]
+    numbers = (text.rstrip("0").rstrip(".") for text in values if "." in text)
+    names = (answer.labels.get(text, text) for text in values)
+    return frozenset((*values, *numbers, *names, *map(graph.prefixes.shorten, values)))
 
 
 def _list_graphs(workspace: Workspace, graph: str | None) -> Iterator[str]:
@@ -431,7 +486,7 @@ async def preview_lessons(
 def keep_lesson(workspace: Workspace, graph: str, lesson: Lesson, *, by: str | None = None) -> None:
     """Store a lesson: a word in the graph's glossary, or a confirmed example."""
     if lesson.entry is not None:
-        workspace.teach(graph, lesson.entry)
+        workspace.define(graph, lesson.entry)
     else:
         confirm_example(workspace, lesson.example, graph, by=by)
 

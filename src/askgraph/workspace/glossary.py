@@ -4,12 +4,16 @@ One process at a time changes a glossary, based on the previous changes; readers
 the new one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pyoxigraph import NamedNode, Variable
+
 from askgraph.atomic_files import lock_file, write_text_atomically
+from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.errors import QueryError, SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.glossary import (
     Glossary,
@@ -20,10 +24,22 @@ from askgraph.graph.glossary import (
     parse_instructions,
 )
 from askgraph.graph.profile import Profile
-from askgraph.index.names import ItemKind, NameIndex
-from askgraph.search.glossary import classify_iri, find_exact_names, resolve_entry, suggest_names
-from askgraph.sparql.judge import check_query
+from askgraph.index.names import ItemKind, NameIndex, stem_name
+from askgraph.search.glossary import (
+    classify_iri,
+    find_exact_names,
+    parse_definitions,
+    resolve_entry,
+    suggest_names,
+)
+from askgraph.sparql import Call, Filter, Pattern, transform, walk
+from askgraph.sparql import Path as PropertyPath
+from askgraph.sparql.judge import EndpointRequest, check_query
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import GraphResult
+from askgraph.sparql.serializer import to_text
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 KIND_NAMES = {ItemKind.CLASS: "class", ItemKind.PREDICATE: "property", ItemKind.ENTITY: "thing"}
 """The kinds that an entry may mean, as users call them."""
@@ -47,7 +63,7 @@ def load_glossary(path: Path) -> Glossary:
             if not is_iri(iri):
                 raise SetupError(
                     f"{path}: {entry.word!r} means {iri!r}, which is not an IRI: import "
-                    "the file with askgraph teach GRAPH --import FILE to look up names and "
+                    "the file with askgraph define GRAPH --import FILE to look up names and "
                     "prefixes"
                 )
     return glossary
@@ -63,6 +79,92 @@ def is_iri(text: str) -> bool:
         and not invalid_characters
         and (remainder.startswith("//") or scheme == "urn")
     )
+
+
+def apply_glossary(graph: KnowledgeGraph, glossary: Glossary | None) -> KnowledgeGraph:
+    """Return a graph with a glossary, and without the properties that this hides."""
+    complete = replace(graph.complete or graph, examples=graph.examples, glossary=glossary or None)
+    hidden = glossary.hidden_iris if glossary else frozenset()
+    if not hidden:
+        return complete
+    profile, names = complete.profile, complete.names
+    return replace(
+        complete,
+        complete=complete,
+        endpoint=HidingEndpoint(complete.endpoint, hidden, complete.prefixes.namespaces),
+        profile=replace(
+            profile,
+            predicates=tuple(item for item in profile.predicates if item.iri not in hidden),
+            partitions=tuple(item for item in profile.partitions if item.predicate not in hidden),
+        ),
+        names=NameIndex.from_names(
+            name for name in map(names.read_name, range(len(names))) if name.target not in hidden
+        ),
+        arrays=complete.arrays and complete.arrays.drop_predicates(hidden),
+    )
+
+
+class HidingEndpoint(EndpointWrapper):
+    """Runs queries on `inner` that neither name hidden properties nor return their triples."""
+
+    def __init__(
+        self, inner: Endpoint, hidden: frozenset[str], prefixes: Mapping[str, str]
+    ) -> None:
+        super().__init__(inner)
+        self._hidden, self._prefixes = hidden, prefixes
+
+    async def _run_request(
+        self, request: EndpointRequest, kind: type[Kind], run: RunOnEndpoint[Kind]
+    ) -> Kind:
+        tree = parse_tree(request.query, self._prefixes)
+        iris = {node.value for node in walk(tree) if isinstance(node, NamedNode)} & self._hidden
+        if iris:
+            raise QueryError(f"<{min(iris)}> is hidden by the graph's glossary: no query reads it")
+        query = request.query
+        if not all(map(self._is_safe, walk(tree))):
+            restricted = transform(replace(tree, template=()), self._restrict)
+            query = to_text(replace(restricted, template=tree.template))
+        result = await run(self._inner, query, request.timeout)
+        if not isinstance(result, GraphResult):
+            return result
+        triples = (item for item in result.triples if item.predicate.value not in self._hidden)
+        return GraphResult(tuple(triples), result.truncated, result.seconds)
+
+    @staticmethod
+    def _is_safe(node: object) -> bool:
+        return not (isinstance(node, Pattern) and isinstance(node.predicate, Variable)) and not (
+            isinstance(node, PropertyPath) and node.operator == "!"
+        )
+
+    def _restrict(self, node: object) -> object:
+        """Return a pattern that matches no hidden property."""
+        hidden = tuple(map(NamedNode, sorted(self._hidden)))
+        match node:
+            case Pattern(predicate=Variable() as name):
+                return node, Filter(Call("NOT IN", (name, *hidden)))
+            case PropertyPath(operator="!", parts=parts):
+                return replace(node, parts=(*parts, *hidden))
+        return node
+
+
+def find_conflicts(glossary: Glossary, prefixes: PrefixMap) -> list[str]:
+    """Return a sentence for each condition that a default filter of its class contradicts."""
+    try:
+        terms = parse_definitions(glossary, tuple(prefixes.namespaces.items()))
+    except QueryError as error:
+        return [f"a pattern cannot be read: {error}"]
+    entries = [entry for entry in glossary.definitions if entry.iri in terms]
+    return [
+        f"the default filter {default.word!r} contradicts {entry.word!r} by "
+        f"{prefixes.shorten(iri)}: questions about {entry.word!r} ignore it"
+        for default in entries
+        for entry in entries
+        if default.definition.default
+        and entry is not default
+        and entry.definition.of == default.definition.of
+        for iri, value in terms[default.iri].conditions.items()
+        if terms[entry.iri].conditions.get(iri, value) != value
+    ]
 
 
 def update_glossary(path: Path, change: Callable[[Glossary], Glossary]) -> Glossary:
@@ -90,7 +192,7 @@ class GlossaryChecker:
         instructions: str | None = None,
         without: str = "",
     ) -> Glossary:
-        """Change the glossary in a file like `Workspace.teach`, and return it."""
+        """Change the glossary in a file like `Workspace.define`, and return it."""
 
         def apply_changes(glossary: Glossary) -> Glossary:
             if instructions is not None:
@@ -121,9 +223,13 @@ class GlossaryChecker:
             if entry.query:
                 self._check_query(entry)
         glossary = glossary.add_entries(
-            *(replace(entry, means=self._resolve_meanings(entry)) for entry in entries)
+            *(
+                self._resolve_definition(replace(entry, means=self._resolve_meanings(entry)))
+                for entry in entries
+            )
         )
         check_size(glossary)
+        self.check_words(glossary)
         self.check_synonyms(glossary)
         return glossary
 
@@ -138,6 +244,44 @@ class GlossaryChecker:
                     "the graph or its glossary has this "
                     f"name{self._suggest_names(entry.same_as)}"
                 )
+
+    def check_words(self, glossary: Glossary) -> None:
+        """Raise `SetupError` for a word or synonym that two entries define."""
+        entries_by_name: dict[tuple[str, ...], GlossaryEntry] = {}
+        for entry in glossary.entries:
+            for name, _ in entry.names:
+                other = entries_by_name.setdefault(stem_name(name), entry)
+                if other is not entry:
+                    raise SetupError(
+                        f"{name!r} is a word of both {other.word!r} and {entry.word!r}; keep one"
+                    )
+
+    def _resolve_definition(self, entry: GlossaryEntry) -> GlossaryEntry:
+        """Return an entry with IRIs of its class and property; check its pattern."""
+        rule = entry.definition
+        if not rule.of:
+            return entry
+        cls = self._resolve_name(rule.of, entry.word, only_classes=True)
+        if classify_iri(cls, self.profile) is not ItemKind.CLASS:
+            raise SetupError(f"{entry.word!r} needs a class, and {rule.of!r} is none")
+        order = rule.order
+        if order:
+            iri = self._resolve_name(order.lstrip("-"), entry.word, only_classes=False)
+            order = "-" * order.startswith("-") + iri
+        entry = replace(entry, definition=replace(rule, of=cls, order=order))
+        if not rule.pattern:
+            return entry
+        try:
+            terms = parse_definitions(Glossary((entry,)), tuple(self.prefixes.namespaces.items()))
+        except QueryError as error:
+            raise SetupError(f"the pattern of {entry.word!r} cannot be used: {error}") from error
+        for iri in terms[entry.iri].predicates - {RDF_TYPE}:
+            if not self._can_exist(iri):
+                raise SetupError(
+                    f"the pattern of {entry.word!r} has {self.prefixes.shorten(iri)}, "
+                    f"which the graph lacks{self._suggest_names(iri)}"
+                )
+        return entry
 
     def _check_query(self, entry: GlossaryEntry) -> None:
         try:

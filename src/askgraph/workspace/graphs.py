@@ -24,7 +24,6 @@ from askgraph.workspace.settings import GraphSettings
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import DatasetDescription
     from askgraph.graph.examples import QueryExample
-    from askgraph.graph.glossary import Glossary
     from askgraph.index import DiskIndex, Resource, SearchIndex
 
 _SERVICE_SCHEME = "askgraph:"
@@ -45,7 +44,6 @@ def open_graph(
     service: str = "",
     examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
-    glossary: "Glossary | None" = None,
     notes: Path | None = None,
 ) -> KnowledgeGraph:
     """Open a graph from its data folder; `SetupError` if that is damaged.
@@ -102,7 +100,6 @@ def open_graph(
             descriptions=load_descriptions(description) if description else (),
             virtual_paths=graph_data.load_all_paths(data),
             name_search=search,
-            glossary=glossary,
             cache_folder=data / "indices" / "kept",
             notes=notes,
         )

@@ -306,7 +306,7 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
 
 
 def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: Workspace) -> None:
-    fleet.teach(
+    fleet.define(
         "fleet",
         GlossaryEntry("haulers", ("car", "lorry")),
         GlossaryEntry("boats", same_as="ship"),
@@ -807,7 +807,7 @@ def test_a_language_is_chosen_kept_and_writes_as_its_people_do(
     expect(page.locator(".method-choices label")).to_have_count(len(served))
     for method in served:
         expect(page.locator(".method-choices")).not_to_contain_text(method["words"])
-    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
+    fleet.define("fleet", GlossaryEntry("boats", same_as="ship"))
     page.goto(f"{watch.address}/graphs/fleet")
     words = page.get_by_role("list", name="Gelernte Wörter")
     words.get_by_role("button").click()

@@ -53,6 +53,7 @@ def test_teaching_over_http(fleet: httpx2.Client, place: Workspace) -> None:
                 "same_as": "",
                 "query": "",
                 "wording": {},
+                **{"kind": "", "description": "", "definition": {}},
             }
         ],
     }
@@ -95,6 +96,17 @@ def test_what_another_process_taught_is_known_with_the_next_question(
     file.parent.mkdir()
     file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")
+
+
+def test_a_definition_goes_over_http_and_back(fleet: httpx2.Client) -> None:
+    table = {"of": f"{ONTO}Car", "pattern": "?this o:weight 1200", "description": "A car of 1.2 t."}
+    table |= {"synonyms": {"de": ["schweres Auto"]}}
+    body = {"entries": [{"word": "heavy car", "definition": table}]}
+    (entry,) = fleet.post(PATH, json=body).json()["entries"]
+    assert (entry["kind"], entry["description"]) == ("condition", "A car of 1.2 t.")
+    assert entry["definition"] == table
+    assert "“heavy car”, as defined: A car of 1.2 t" in words_of(fleet, "Which heavy cars exist?")
+    assert fleet.delete(PATH, params={"word": "heavy cars"}).json()["entries"] == []
 
 
 def test_only_who_may_manage_may_teach(place: Workspace) -> None:

@@ -34,6 +34,9 @@ from askgraph.answers.verbalize.scope import Scope, drop_shown_names, unwrap
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.glossary import Glossary, GlossaryEntry
+from askgraph.index.names import stem_name
+from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -186,10 +189,51 @@ async def describe_taught_words(
             for name, iri in [*named.items()][::-1]
         ]
 
+    sentences = []
+    for word, iris in meanings.items():
+        nouns = phrases.join_list(list_nouns(iris))
+        entry = graph.glossary.find_entry(word) if graph.glossary else None
+        if entry is None or not entry.definition.description:
+            sentences.append(phrases.say("taught", phrases.quote(word), nouns))
+        else:
+            name = phrases.quote(entry.get_name(language))
+            sentences.append(phrases.say("defined", name, f"{nouns}. {_explain(entry)}"))
+    return sentences
+
+
+def describe_exceptions(
+    glossary: Glossary, reading: TokenizedQuestion, lifted: Sequence[GlossaryEntry]
+) -> list[str]:
+    """Return a sentence for each lifted filter, and hidden property with the last of its words."""
+    phrases = load_phrases(reading.language)
+    stems = {token.stem for token in reading.tokens}
+    hidden = (entry for entry in glossary.entries if entry.definition.hidden)
+    touched = [x for x in hidden if any(stem_name(name)[-1] in stems for name, _ in x.names)]
     return [
-        phrases.say("taught", phrases.quote(word), phrases.join_list(list_nouns(iris)))
-        for word, iris in meanings.items()
+        phrases.say(key, phrases.quote(entry.get_name(reading.language)))
+        for key, entries in (("lifted", lifted), ("hidden", touched))
+        for entry in entries
     ]
+
+
+def describe_definitions(
+    graph: KnowledgeGraph, names: Mapping[str, str], language: str
+) -> list[str]:
+    """Return a sentence for each definition that a query uses, by its virtual IRI and name."""
+    phrases = load_phrases(language, detect_label_language(graph, language))
+    entries = graph.glossary.definitions if graph.glossary else ()
+    return [
+        phrases.say("defined", phrases.quote(names[entry.iri]), _explain(entry))
+        for entry in entries
+        if entry.iri in names
+    ]
+
+
+def _explain(entry: GlossaryEntry) -> str:
+    rule = entry.definition
+    unit = f" ({rule.unit})" if rule.unit else ""
+    text = rule.description or rule.value or " ".join(rule.pattern.split())
+    return f"{text.rstrip('.')}{unit}"
 
 
 class Sentence(Grouping):

@@ -1,11 +1,11 @@
 """Glossary entries and notes of a graph, as text for a model."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, GlossaryEntry, read_notes
-from askgraph.index.names import ItemKind, split_tokens, stem_word
+from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
 from askgraph.search.glossary import classify_iri
 from askgraph.trace import Question
 
@@ -40,14 +40,24 @@ def format_glossary(
             continue
         graph_suffix = f" ({graph.name})" if has_several_graphs else ""
         glossary = graph.glossary or Glossary()
-        sizes = {len(candidate.key) for candidate in glossary.entries}
+        keys_by_word = {
+            candidate.word: {stem_name(name) for name, _ in candidate.names}
+            for candidate in glossary.entries
+            if not candidate.definition.hidden
+        }
+        sizes = {len(key) for keys in keys_by_word.values() for key in keys}
         question_stems = tuple(map(stem_word, split_tokens(question.text)[:_MAX_QUESTION_TOKENS]))
         spans = {
             question_stems[position : position + size]
             for position in range(len(question_stems))
             for size in sizes
         }
-        matching_entries = (candidate for candidate in glossary.entries if candidate.key in spans)
+        matching_entries = (
+            candidate
+            for candidate in glossary.entries
+            if not spans.isdisjoint(keys_by_word.get(candidate.word, ()))
+            or (candidate.definition.default and _has_class_name(candidate, graph, spans))
+        )
         sorted_entries = sorted(
             matching_entries, key=lambda candidate: len(candidate.key), reverse=True
         )
@@ -99,7 +109,17 @@ def _has_hidden_data(entry: GlossaryEntry, graph: KnowledgeGraph) -> bool:
     entity_iris = (
         iri for iri in entry.means if classify_iri(iri, graph.profile) is ItemKind.ENTITY
     )
-    return bool(entry.query) or any(entity_iris)
+    has_literal = '"' in entry.definition.pattern or "'" in entry.definition.pattern
+    return bool(entry.query) or has_literal or any(entity_iris)
+
+
+def _has_class_name(
+    entry: GlossaryEntry, graph: KnowledgeGraph, spans: Collection[tuple[str, ...]]
+) -> bool:
+    """Return whether a question has a name of the class of a default filter."""
+    profiles = (item for item in graph.profile.classes if item.iri == entry.definition.of)
+    names = (text for item in profiles for text, _ in (*item.names, *item.other_names))
+    return any(stem_name(name) in spans for name in names)
 
 
 def _format_entries(
@@ -110,5 +130,28 @@ def _format_entries(
             yield f'- "{entry.word}" is the same as "{entry.same_as}"'
         elif entry.query:
             yield f'- "{entry.word}" is what this query gives: {" ".join(entry.query.split())}'
+        elif entry.definition.of:
+            yield f'- "{entry.word}" {_format_definition(entry, format_iri)}'
         else:
-            yield f'- "{entry.word}" means {" or ".join(map(format_iri, entry.means))}'
+            text = entry.definition.description
+            suffix = f": {text}" if text else ""
+            yield f'- "{entry.word}" means {" or ".join(map(format_iri, entry.means))}{suffix}'
+
+
+def _format_definition(entry: GlossaryEntry, format_iri: Callable[[str], str]) -> str:
+    """Return a definition as SPARQL, with its class; `?this` is the instance."""
+    rule, cls = entry.definition, format_iri(entry.definition.of)
+    pattern = " ".join(rule.pattern.split())
+    match rule.kind:
+        case "measure":
+            value = f"{rule.aggregate.upper()}({rule.value})" if rule.aggregate else rule.value
+            text = f"of a {cls} ?this is {value} where {{ {pattern} }}"
+        case "filter":
+            text = f"are all that a question about {cls} ?this means by default: {{ {pattern} }}"
+        case "condition":
+            text = f"is a {cls} ?this where {{ {pattern} }}"
+        case _:
+            order = f" by {format_iri(rule.order.lstrip('-'))}" if rule.order else ""
+            order += " from the highest" if rule.order.startswith("-") else ""
+            text = f"is how to list {cls}:{order}" + (f" limit {rule.limit}" if rule.limit else "")
+    return f"{text}. {rule.description}".strip()

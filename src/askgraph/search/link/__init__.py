@@ -175,13 +175,15 @@ class LinkedQuestion:
 class GlossaryWord:
     """A word of the glossary, the IRIs it stands for, and its tokens as a bit mask.
 
-    If it has several `classes`, it means the instances of any of them.
+    If it has several `classes`, it means the instances of any of them. The `aggregate` of a
+    measure is how it sums up several instances, "none" if it does not; empty for other words.
     """
 
     word: str
     targets: tuple[str, ...]
     classes: tuple[str, ...]
     mask: int
+    aggregate: str = ""
 
     @property
     def iri(self) -> str:

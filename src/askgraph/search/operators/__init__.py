@@ -317,8 +317,8 @@ def _apply_operators(query: QueryBuilder, operators: Sequence[Operator]) -> None
 def _shorten_operator(operator: Operator, used_words: int, query: QueryBuilder) -> Operator:
     """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
     first, last = operator.first, operator.last
-    if not used_words >> first + 1 & (1 << last - first) - 1:
-        return operator
+    if last < first or not used_words >> first + 1 & (1 << last - first) - 1:
+        return operator  # without words if it is implied
     end = next(position for position in operator.positions if used_words >> position & 1)
     question = query.question
     while first < end:

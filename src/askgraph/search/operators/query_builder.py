@@ -80,6 +80,7 @@ from askgraph.sparql import (
     find_variables,
 )
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rewrite.virtual import DefinedTerm, expand_terms, sum_by_owner
 from askgraph.sparql.vocabulary import (
     DATE_DATATYPES,
     XSD_DATE_TIME,
@@ -882,6 +883,7 @@ class QueryCandidate:
         features: Features of the ranking by name.
         window: Query that compares the rows of each group of `tree`, with the same columns; it is
             asked in its place.
+        terms: Virtual terms of `tree` that `query` expands, by IRI.
     """
 
     tree: Query
@@ -902,6 +904,7 @@ class QueryCandidate:
     score: float = 0.0
     features: dict[str, float] = field(default_factory=dict)
     window: Query | None = None
+    terms: Mapping[str, DefinedTerm] = field(default_factory=dict)
 
     @property
     def is_ask(self) -> bool:
@@ -919,7 +922,11 @@ class QueryCandidate:
     @cached_property
     def query(self) -> Query:
         """The query with readable variable names, and with things beside their names."""
-        return name_variables(self.tree_with_things, build_variable_names(self.hints))
+        tree, hints = self.tree_with_things, self.hints
+        if self.terms:
+            tree, further_hints = expand_terms(sum_by_owner(tree, self.terms), self.terms)
+            hints = {**hints, **further_hints}
+        return name_variables(tree, build_variable_names(hints))
 
     @property
     def columns(self) -> tuple[str, ...]:

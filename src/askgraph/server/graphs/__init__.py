@@ -28,6 +28,7 @@ from askgraph.server.store import Store
 from askgraph.server.store.tables import Opinions
 from askgraph.sparql.prefixes import choose_label
 from askgraph.workspace import Workspace
+from askgraph.workspace.glossary import apply_glossary
 from askgraph.workspace.graphs import build_missing_indices, load_descriptions, restrict_services
 from askgraph.workspace.settings import GraphSettings
 
@@ -87,7 +88,7 @@ class _PooledGraph:
 
     def set_glossary(self, glossary: Glossary, stamp: tuple[int, int]) -> None:
         """Replace the glossary of the graph."""
-        self.graph = replace(self.graph, glossary=glossary or None)
+        self.graph = apply_glossary(self.graph, glossary)
         self.glossary_stamp, self.verified_graph = stamp, None
 
 

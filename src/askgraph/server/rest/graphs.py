@@ -286,6 +286,10 @@ class EntryBody(RequestBody):
     most: str | None = Field(None, max_length=100, description="Adjective of the most: largest.")
     least: str | None = Field(None, max_length=100, description="Adjective of the least: smallest.")
     person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
+    definition: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Further keys as in a file: of, pattern, value, hidden, synonyms, tests …",
+    )
 
 
 class GlossaryBody(RequestBody):
@@ -314,6 +318,9 @@ class EntryView(BaseModel):
     wording: dict[str, str | bool] = Field(
         description="How answers speak of it: phrase, inverse, plural, most, least, person."
     )
+    kind: str = Field(description="measure, condition, filter, rows, hidden; empty: a meaning.")
+    description: str = Field(description="What it means; for a definition, else its SPARQL.")
+    definition: dict[str, Any] = Field(description="The further keys of the entry.")
 
 
 class GlossaryView(BaseModel):
@@ -339,9 +346,14 @@ async def update_glossary(
 ) -> GlossaryView:
     """Add entries to the glossary of a graph, and return the glossary."""
     hub.graphs.get_settings(graph, caller)
-    entries = [parse_entry(entry.model_dump(), "the glossary") for entry in body.entries]
+    entries = [
+        parse_entry(
+            {**entry.model_dump(exclude={"definition"}), **entry.definition}, "the glossary"
+        )
+        for entry in body.entries
+    ]
     workspace = hub.workspace
-    await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
+    await asyncio.to_thread(workspace.define, graph, *entries, instructions=body.instructions)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)
 
@@ -356,7 +368,7 @@ async def remove_word(
 ) -> GlossaryView:
     """Remove a word from a graph's glossary, and return the glossary."""
     hub.graphs.get_settings(graph, caller)
-    await asyncio.to_thread(hub.workspace.teach, graph, without=word)
+    await asyncio.to_thread(hub.workspace.define, graph, without=word)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)
 
@@ -373,7 +385,16 @@ async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryVie
         ]
         wording = {key: value for key, value in asdict(entry.wording).items() if value}
         return EntryView(
-            word=entry.word, means=means, same_as=entry.same_as, query=entry.query, wording=wording
+            word=entry.word,
+            means=means,
+            same_as=entry.same_as,
+            query=entry.query,
+            wording=wording,
+            kind=entry.definition.kind,
+            description=entry.definition.description
+            or entry.definition.value
+            or entry.definition.pattern,
+            definition=entry.definition.to_table(),
         )
 
     return GlossaryView(

@@ -1,20 +1,28 @@
-"""Expand predicates that a graph does not have into property paths.
+"""Expand predicates and classes that a graph does not have into paths and patterns.
 
     ?x ex:locatedIn ex:Germany    →    ?x (ex:site/ex:partOf+) ex:Germany
 
 A virtual predicate is a set of pairs, as any predicate is, but a path may return a pair more than
 once. If rows are counted, such a path therefore becomes a SELECT DISTINCT; a longer path around it
 is split into its steps, as section 18.2.2.4 of SPARQL 1.1 defines.
+
+Terms that users define by a pattern (`DefinedTerm`) are expanded after the search, and folded again
+to put a query into words:
+
+    ?c a <active customer>    ↔    ?c a :Customer FILTER(EXISTS { ?o :customer ?c ; :day ?day … })
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
+from typing import Any, Self
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql import (
+    Bind,
     Call,
     Element,
     Expression,
@@ -31,6 +39,8 @@ from askgraph.sparql import (
     find_calls,
     find_variables_in_scope,
     get_children,
+    group_patterns_by_subject,
+    rename_variables,
     transform,
     walk,
 )
@@ -356,3 +366,282 @@ def _find_aggregates(query: Query) -> list[Call]:
     return [
         call for call in find_calls((query.columns, query.having, query.order)) if call.is_aggregate
     ]
+
+
+@dataclass(frozen=True)
+class DefinedTerm:
+    """A virtual class, or a virtual property of a class if it has a value.
+
+    Attributes:
+        iri: Its IRI.
+        cls: The class of its instances.
+        elements: The pattern of an instance, the variable `?this`.
+        value: The expression of a value over the variables of the pattern.
+        aggregate: The SPARQL function that sums up several instances; empty if they stay apart.
+    """
+
+    iri: str
+    cls: str
+    elements: tuple[Element, ...]
+    value: "Expression | None" = None
+    aggregate: str = ""
+
+    @classmethod
+    def parse(
+        cls,
+        iri: str,
+        base: str,
+        pattern: str,
+        value: str,
+        aggregate: str,
+        prefixes: Mapping[str, str],
+    ) -> Self:
+        """Parse a term from the texts of a definition.
+
+        Raises:
+            QuerySyntaxError: The pattern or the value is not SPARQL, or lacks `?this`.
+        """
+        select = f"({value} AS ?value)" if value else ""
+        tree = parse_tree(f"SELECT ?this {select} {{ {pattern} }}", prefixes)
+        if _THIS not in find_variables_in_scope(tree.where):
+            raise QuerySyntaxError(f"the pattern {pattern!r} has no ?this")
+        elements = group_patterns_by_subject(tree).where.elements
+        return cls(iri, base, elements, tree.columns[-1][1] if value else None, aggregate)
+
+    @property
+    def inner_variables(self) -> tuple[Variable, ...]:
+        """The variables of the pattern besides `?this`."""
+        names = (node for node in walk(self.elements) if isinstance(node, Variable))
+        return tuple(dict.fromkeys(name for name in names if name != _THIS))
+
+    @property
+    def predicates(self) -> frozenset[str]:
+        """The IRIs of the pattern's predicates."""
+        patterns = (node for node in walk(self.elements) if isinstance(node, Pattern))
+        return frozenset(iri for item in patterns for iri in find_predicates(item.predicate))
+
+    @property
+    def conditions(self) -> Mapping[str, Term]:
+        """The constants that properties of the instance must have, by the property's IRI."""
+        return {
+            node.predicate.value: node.object
+            for node in self.elements
+            if isinstance(node, Pattern)
+            and node.subject == _THIS
+            and isinstance(node.predicate, NamedNode)
+            and not isinstance(node.object, Variable)
+        }
+
+    @property
+    def query(self) -> Query:
+        """The query for the instances, with their values."""
+        group = Group((Pattern(_THIS, _TYPE, NamedNode(self.cls)), *self.elements))
+        columns = ((_THIS, None), (Variable("value"), self.value))[: 2 if self.value else 1]
+        return Query("SELECT", group, columns, distinct=True)
+
+
+_THIS, _TYPE = Variable("this"), NamedNode(v.RDF_TYPE)
+
+
+def expand_terms(
+    tree: Query, terms: Mapping[str, DefinedTerm]
+) -> tuple[Query, Mapping[Variable, str]]:
+    """Return a query with the patterns of virtual terms, and a name for each new variable."""
+    hints: dict[Variable, str] = {}
+
+    def expand(node: object) -> object:
+        if not isinstance(node, Pattern):
+            return node
+        for iri in (node.object, node.predicate):
+            term = terms.get(iri.value) if isinstance(iri, NamedNode) else None
+            if term is None or (term.value is None) is not (iri is node.object):
+                continue
+            names: dict[Any, Any] = {_THIS: node.subject}
+            for name in term.inner_variables:
+                names[name] = Variable(f"{name.value}Defined{len(hints)}")
+                hints[names[name]] = name.value
+            rename = partial(_rename, names=names)
+            elements = transform(term.elements, rename)
+            if term.value is None:
+                base = Pattern(node.subject, _TYPE, NamedNode(term.cls))
+                group = Filter(Call("EXISTS", (Group(elements),)))
+                return (base, group) if term.inner_variables else (base, *elements)
+            value = transform(term.value, rename)
+            if isinstance(node.object, Variable):
+                return (*elements, Bind(value, node.object))
+            return (*elements, Filter(Call("=", (value, node.object))))
+        return node
+
+    return transform(tree, expand), hints
+
+
+def _rename(node: Any, names: Mapping[Any, Any]) -> Any:
+    return names.get(node, node) if isinstance(node, Variable) else node
+
+
+def sum_by_owner(tree: Query, terms: Mapping[str, DefinedTerm]) -> Query:
+    """Return a query in which an aggregated measure is one value of the thing asked about.
+
+    SELECT ?c { ?o :customer ?c ; :line ?l . ?l <revenue> ?m FILTER(?m > 9) }    →
+    SELECT ?c { { SELECT ?c (SUM(?m) AS ?total_m) { ?o :customer ?c … } GROUP BY ?c }
+                FILTER(?total_m > 9) }
+    """
+    elements = tree.where.elements
+    measured = [
+        item
+        for item in elements
+        if isinstance(item, Pattern)
+        and isinstance(item.predicate, NamedNode)
+        and isinstance(item.object, Variable)
+        and item.predicate.value in terms
+        and terms[item.predicate.value].aggregate
+    ]
+    owner = _find_owner(tree, measured[0], terms) if len(measured) == 1 else None
+    if owner is None:
+        return tree
+    carrier, value = measured[0].subject, measured[0].object
+    assert isinstance(value, Variable) and isinstance(measured[0].predicate, NamedNode)
+    variables = {id(item): {*_find_all_variables(item)} - {owner, value} for item in elements}
+    reached: set[Term] = {carrier}
+    inner: list[Element] = []
+    while True:
+        further = [x for x in elements if variables[id(x)] & reached and x not in inner]
+        if not further:
+            break
+        inner += further
+        reached |= {name for item in further for name in variables[id(item)]}
+    inner = [item for item in elements if item in inner]
+    outer = [item for item in elements if item not in inner]
+    if any(value in _find_all_variables(x) for x in inner if x is not measured[0]):
+        return tree
+    total = Variable(f"total_{value.value}")
+    remainder = replace(tree, where=Group(tuple(outer)))
+    used = dict.fromkeys(_find_all_variables(remainder))
+    keys = [owner, *(name for name in used if name in reached)]
+    aggregate = terms[measured[0].predicate.value].aggregate
+    select = Query(
+        "SELECT",
+        Group(tuple(inner)),
+        (*((key, None) for key in keys), (total, Call(aggregate, (value,)))),
+        group_by=tuple((key, None) for key in keys),
+    )
+    renamed = rename_variables(remainder, {value: total})
+    return replace(renamed, where=Group((select, *renamed.where.elements)))
+
+
+def _find_all_variables(part: object) -> Iterator[Variable]:
+    return (node for node in walk(part) if isinstance(node, Variable))
+
+
+def _find_owner(
+    tree: Query, measured: Pattern, terms: Mapping[str, DefinedTerm]
+) -> Variable | None:
+    """Return the variable whose things a measure is summed up for; None if it is not to be."""
+    carrier, value = measured.subject, measured.object
+    classes = [
+        item.subject
+        for item in tree.where.elements
+        if isinstance(item, Pattern)
+        and item.predicate == _TYPE
+        and not (item.subject == carrier and str(item.object)[1:-1] in terms)
+    ]
+    calls = [*find_calls((tree.columns, tree.order, tree.having))]
+    over = [call for call in calls if call.is_aggregate and value in {*_find_all_variables(call)}]
+    if any(call.name.startswith("SUM") for call in over) or carrier in classes:
+        return None
+    if over:
+        owners = [name for name in classes if not any(name == key for key, _ in tree.group_by)]
+    elif tree.group_by:
+        return None
+    else:
+        owners = [*_find_all_variables(tree.columns)]
+        if value in owners and carrier in owners:
+            return None
+    bound = {*find_variables_in_scope(tree.where)}
+    names = (x for x in owners if isinstance(x, Variable) and x in bound)
+    return next((name for name in names if name not in (value, carrier)), None)
+
+
+def fold_terms(tree: Query, terms: Collection[DefinedTerm]) -> tuple[Query, tuple[str, ...]]:
+    """Return a query with virtual terms where it has their patterns, for readers, and their IRIs.
+
+    It is the inverse of `sum_by_owner` and `expand_terms`; the result cannot be run.
+    """
+    used: dict[str, None] = {}
+
+    def fold(node: Any) -> Any:
+        if not isinstance(node, Group):
+            return node
+        elements = list(node.elements)
+        for term in terms:
+            templates: tuple[Element, ...] = term.elements
+            if term.value is not None:
+                templates = (*templates, Bind(term.value, Variable("value")))
+            elif term.inner_variables:
+                templates = (Filter(Call("EXISTS", (Group(term.elements),))),)
+            while (match := _match_elements(templates, elements, {})) is not None:
+                names, matched = match
+                used[term.iri] = None
+                this = names[_THIS]
+                base = Pattern(this, _TYPE, NamedNode(term.cls))
+                remaining = [item for item in elements if item not in matched]
+                folded = (
+                    Pattern(this, _TYPE, NamedNode(term.iri))
+                    if term.value is None
+                    else Pattern(this, NamedNode(term.iri), names[Variable("value")])
+                )
+                if term.value is None:
+                    remaining = [item for item in remaining if item != base]
+                elements = [folded, *remaining]
+        return Group(tuple(elements)) if tuple(elements) != node.elements else node
+
+    tree = transform(tree, fold)
+    for item in tree.where.elements:
+        match item:
+            case Query(
+                where=Group(elements=inner),
+                columns=(*_, (total, Call(arguments=(Variable() as value,)))),
+            ) if any(
+                isinstance(x, Pattern) and x.object == value and str(x.predicate)[1:-1] in used
+                for x in inner
+            ):
+                outer = (x for x in tree.where.elements if x is not item)
+                joined = replace(tree, where=Group((*inner, *outer)))
+                return rename_variables(joined, {total: value}), tuple(used)
+    return tree, tuple(used)
+
+
+def _match_elements(
+    templates: Sequence[Element], elements: Sequence[Element], names: dict[Any, Any]
+) -> tuple[dict[Any, Any], list[Element]] | None:
+    """Return what the variables of templates stand for, and the elements that match them."""
+    if not templates:
+        return names, []
+    for element in elements:
+        bound = dict(names)
+        if _match(templates[0], element, bound):
+            match = _match_elements(templates[1:], elements, bound)
+            if match is not None:
+                return match[0], [element, *match[1]]
+    return None
+
+
+def _match(template: object, node: object, names: dict[Any, Any]) -> bool:
+    """Return whether a part of a tree equals a template but for its variables; extends `names`."""
+    if isinstance(template, Variable):
+        return bool(names.setdefault(template, node) == node)
+    if isinstance(template, tuple) and isinstance(node, tuple):
+        return len(template) == len(node) and all(
+            _match(inner, other, names) for inner, other in zip(template, node, strict=True)
+        )
+    if type(template) is not type(node):
+        return False
+    if not get_children(template):
+        return template == node
+    signs = ("name", "word", "operator", "form")
+    same: bool = all(
+        getattr(template, sign, None) == getattr(node, sign, None)
+        for sign in signs
+        if isinstance(getattr(template, sign, None), str)
+    )
+    return same and bool(_match(get_children(template), get_children(node), names))

@@ -10,6 +10,7 @@ import { Button, ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const MOST = 30; // words at first
+const KINDS = ["measure", "condition", "filter", "rows", "hidden"];
 
 /** The list; nothing if nothing was taught. */
 export function TaughtWords({ graph }: { graph: string }) {
@@ -24,10 +25,11 @@ export function TaughtWords({ graph }: { graph: string }) {
       setGone(one);
       found.again();
     });
-  const putBack = ({ word, means, same_as, query }: EntryView) =>
+  const putBack = ({ word, means, same_as, query, wording, definition }: EntryView) =>
     attempt(async () => {
       const iris = means.map((one) => one.iri);
-      await teach(graph, { word, means: iris, same_as: same_as || null, query: query || null });
+      const meaning = { word, means: iris, same_as: same_as || null, query: query || null };
+      await teach(graph, { ...wording, ...meaning, definition });
       setGone(null);
       found.again();
     });
@@ -70,6 +72,12 @@ export function TaughtWords({ graph }: { graph: string }) {
 
 function Meaning({ entry }: { entry: EntryView }) {
   if (entry.query) return <code class="small">{entry.query.replace(/\s+/g, " ").trim()}</code>;
+  if (entry.kind || entry.description) {
+    const names = entry.means.map((one) => one.label).join(` ${say.or} `);
+    const text = [names, entry.description].filter(Boolean).join(": ");
+    const kind = say.defined[KINDS.indexOf(entry.kind)];
+    return <span class="muted">{kind ? `${kind}: ${text}` : text}</span>;
+  }
   if (entry.same_as) return <span class="muted">{say.sameAs(entry.same_as)}</span>;
   return (
     <span class="muted">

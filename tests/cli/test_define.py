@@ -1,4 +1,4 @@
-"""`askgraph teach`: words are taught, imported, listed and taken away."""
+"""`askgraph define`: words are taught, imported, listed and taken away."""
 
 import json
 from pathlib import Path
@@ -30,42 +30,42 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_taught_word_is_listed_and_answers() -> None:
-    assert run("teach", "fleet", "vehicles", "car", "lorry").exit_code == 0
-    run("teach", "fleet", "boats", "--same-as", "ship")
-    listed = run("teach", "fleet").stdout
+    assert run("define", "fleet", "vehicles", "car", "lorry").exit_code == 0
+    run("define", "fleet", "boats", "--same-as", "ship")
+    listed = run("define", "fleet").stdout
     assert "vehicles" in listed and "o:Car or o:Lorry" in listed and "the same as 'ship'" in listed
     assert "“vehicles” means cars and lorries (taught)" in run("ask", "How many vehicles?").stdout
 
 
 def test_a_file_is_imported_with_names_and_listed_as_json() -> None:
     Path("words.toml").write_text(GLOSSARY)
-    assert run("teach", "fleet", "--import", "words.toml").exit_code == 0
-    assert json.loads(run("teach", "fleet", "--json").stdout) == {
+    assert run("define", "fleet", "--import", "words.toml").exit_code == 0
+    assert json.loads(run("define", "fleet", "--json").stdout) == {
         "instructions": "Weights are in kilograms.",
         "entries": [
             {"word": "heft", "means": [f"{ONTO}weight"]},
             {"word": "vehicles", "means": [f"{ONTO}Car", f"{ONTO}Lorry"]},
         ],
     }
-    run("teach", "fleet", "--instructions", "")
-    run("teach", "fleet", "heft", "--remove")
-    told = json.loads(run("teach", "fleet", "--json").stdout)
+    run("define", "fleet", "--instructions", "")
+    run("define", "fleet", "heft", "--remove")
+    told = json.loads(run("define", "fleet", "--json").stdout)
     assert told["instructions"] == "" and [one["word"] for one in told["entries"]] == ["vehicles"]
 
 
 def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
     Path("words.toml").write_text(GLOSSARY)
-    run("teach", "fleet", "--import", "words.toml")
-    run("teach", "fleet", "boats", "--same-as", "ship")
-    run("teach", "fleet", "light fleet", "--query", "SELECT ?v {\n  ?v o:weight 900\n}")
-    kept = run("teach", "fleet", "--json").stdout
+    run("define", "fleet", "--import", "words.toml")
+    run("define", "fleet", "boats", "--same-as", "ship")
+    run("define", "fleet", "light fleet", "--query", "SELECT ?v {\n  ?v o:weight 900\n}")
+    kept = run("define", "fleet", "--json").stdout
     for name in ("out.ttl", "out.toml"):
-        assert run("teach", "fleet", "--export", name).exit_code == 0
-        run("teach", "fleet", "--instructions", "")
+        assert run("define", "fleet", "--export", name).exit_code == 0
+        run("define", "fleet", "--instructions", "")
         for word in ("vehicles", "heft", "boats", "light fleet"):
-            run("teach", "fleet", word, "--remove")
-        assert run("teach", "fleet", "--import", name).exit_code == 0
-        assert run("teach", "fleet", "--json").stdout == kept
+            run("define", "fleet", word, "--remove")
+        assert run("define", "fleet", "--import", name).exit_code == 0
+        assert run("define", "fleet", "--json").stdout == kept
     assert 'o:weight skos:altLabel "heft" .' in Path("out.ttl").read_text()
 
 
@@ -85,5 +85,5 @@ def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
     ],
 )
 def test_wrong_use_says_what_to_do(arguments: tuple[str, ...], said: str) -> None:
-    result = run("teach", *arguments)
+    result = run("define", *arguments)
     assert result.exit_code == 2 and said in result.stderr

@@ -1,6 +1,8 @@
-"""`askgraph teach`: define what words of the users mean in a graph."""
+"""`askgraph define`: define the words of the users for a graph, its measures and conditions."""
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -21,37 +23,40 @@ from askgraph.graph.glossary import (
 from askgraph.graph.profile import Profile
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import FORMAT_BY_SUFFIX
+from askgraph.workspace.glossary import find_conflicts
 
 
-def teach(
+def define(
     common: CommonOptions,
     name: str,
     word: str | None = None,
     means: list[str] | None = None,
     same_as: str | None = None,
     query: str | None = None,
+    set_: list[str] | None = None,
     instructions: str | None = None,
     glossary: Path | None = None,
     export: Path | None = None,
     remove: bool = False,
     json: bool = False,
 ) -> None:
-    r"""Teach a word to a graph: it means classes, a property, a thing, another word, or a query.
+    r"""Define a word for a graph: a meaning, a measure, a condition, a default filter, a rule.
 
     \b
-      askgraph teach fleet vehicles car lorry
-      askgraph teach fleet kickoff "launch date"
-      askgraph teach fleet boats --same-as ship
-      askgraph teach fleet "active fleet" --query @active.rq
-      askgraph teach fleet --instructions "Distances are in kilometres."
+      askgraph define fleet vehicles car lorry
+      askgraph define fleet kickoff "launch date"
+      askgraph define fleet boats --same-as ship
+      askgraph define fleet "active fleet" --query @active.rq
+        askgraph define fleet "own cost" o:cost --set hidden=true
+      askgraph define fleet --instructions "Distances are in kilometres."
 
     Without a word, the glossary is listed. Meanings are names, prefixed names or IRIs.
     Files are TOML or Turtle, by their extension.
     """
     workspace = common.workspace
-    has_meaning = bool(means or same_as or query)
+    has_meaning = bool(means or same_as or query or set_)
     if word is None and (has_meaning or remove):
-        raise SetupError("name the word first: askgraph teach GRAPH WORD …")
+        raise SetupError("name the word first: askgraph define GRAPH WORD …")
     if has_meaning and remove:
         raise SetupError("--remove deletes a word: give no meaning with it")
     entries: tuple[GlossaryEntry, ...] = ()
@@ -74,19 +79,37 @@ def teach(
             "means": means or [],
             "same_as": same_as,
             "query": read_query_argument(query) if query else "",
+            **_parse_settings(set_ or []),
         }
-        entries = (*entries, parse_entry(table, f"askgraph teach {name}"))
+        entries = (*entries, parse_entry(table, f"askgraph define {name}"))
     if entries or new_instructions is not None or remove:
-        updated_glossary = workspace.teach(
+        updated_glossary = workspace.define(
             name, *entries, instructions=new_instructions, without=str(word) if remove else ""
         )
         typer.echo(
-            f"{name}: {format_count(len(updated_glossary.entries), 'word')} taught", err=True
+            f"{name}: {format_count(len(updated_glossary.entries), 'word')} defined", err=True
         )
+        prefixes = PrefixMap(dict(workspace.load_profile(name).prefixes))
+        for conflict in find_conflicts(updated_glossary, prefixes):
+            typer.echo(f"warning: {conflict}", err=True)
     if export is not None:
         _export(workspace.load_glossary(name), export, workspace.load_profile(name))
     elif json or not (entries or new_instructions is not None or remove):
         _print_glossary(workspace.load_glossary(name), workspace.load_profile(name), json=json)
+
+
+def _parse_settings(settings: list[str]) -> dict[str, Any]:
+    """Return the keys of an entry from texts such as `of=ship`, with TOML or text values."""
+    table: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise SetupError(f"--set {setting!r}: write KEY=VALUE, such as of=ship")
+        try:
+            table[key] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            table[key] = text
+    return table
 
 
 def _export(glossary: Glossary, path: Path, profile: Profile) -> None:
@@ -109,12 +132,17 @@ def _print_glossary(glossary: Glossary, profile: Profile, *, json: bool) -> None
         print_json(glossary.to_table())
         return
     if not glossary:
-        typer.echo("no words yet; teach one with askgraph teach GRAPH WORD MEANING", err=True)
+        typer.echo("no words yet; define one with askgraph define GRAPH WORD MEANING", err=True)
         return
     prefixes = PrefixMap(dict(profile.prefixes))
-    rows = [(entry.word, _format_meaning(entry, prefixes)) for entry in glossary.entries]
-    if rows:
-        print_blocks([build_table(("word", "meaning"), rows)])
+    rows = [
+        (entry.word, entry.definition.kind, _format_meaning(entry, prefixes))
+        for entry in glossary.entries
+    ]
+    if any(kind for _, kind, _ in rows):
+        print_blocks([build_table(("word", "kind", "meaning"), rows)])
+    elif rows:
+        print_blocks([build_table(("word", "meaning"), [(word, text) for word, _, text in rows])])
     if glossary.instructions:
         typer.echo(f"Note for models: {glossary.instructions}")
 
@@ -122,4 +150,12 @@ def _print_glossary(glossary: Glossary, profile: Profile, *, json: bool) -> None
 def _format_meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
     if entry.same_as:
         return f"the same as {entry.same_as!r}"
-    return " or ".join(map(prefixes.shorten, entry.means)) or " ".join(entry.query.split())
+    meaning = " or ".join(map(prefixes.shorten, entry.means)) or " ".join(entry.query.split())
+    rule = entry.definition
+    if rule.of:
+        parts = (rule.value or rule.pattern, rule.order, rule.limit and f"limit {rule.limit}")
+        text = " ".join(" ".join(map(str, filter(None, parts))).split())
+        meaning = f"of {prefixes.shorten(rule.of)}: {rule.description or text}"
+    elif rule.description:
+        meaning = f"{meaning}: {rule.description}"
+    return meaning
