@@ -59,11 +59,11 @@ def test_a_correction_teaches_a_word_and_shows_its_effect_first() -> None:
         lessons: list[dict[str, object]] = json.loads(run("examples", "correct", *right).stdout)
         return lessons
 
-    word, example = correct("girth", "Io", "--keep", "1")
-    assert (word["word"], word["means"]) == ("girth", ["http://example.org/onto#radius"])
-    assert (word["kept"], example["word"], example["kept"]) == (True, None, False)
+    taught, example = correct("girth", "Io", "--keep", "1")
+    assert (taught["word"], taught["means"]) == ("girth", ["http://example.org/onto#radius"])
+    assert (taught["kept"], example["word"], example["kept"]) == (True, None, False)
     counts = {"right": 1, "wrong": 0, "untried": 0}
-    assert word["effect"] == {"corrects": True, "improved": [same], "worsened": [], **counts}
+    assert taught["effect"] == {"corrects": True, "improved": [same], "worsened": [], **counts}
     assert asked(of.format("girth", "Phobos"), "--anew")["rows"] == [[11.2667]]
     # The effect names the questions that a lesson would make wrong; --yes keeps no such lesson.
     bad, _ = correct("radius", "Mars", "--yes")

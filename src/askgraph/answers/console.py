@@ -207,7 +207,14 @@ def build_result_table(
 ) -> Table:
     """Build a table of a result; the columns in `context` are dimmed."""
     heads = {name: name.replace("_", " ") for name in result.variables}
-    right = [head for name, head in heads.items() if _is_numeric(result.get_column(name))]
+    right = [
+        head
+        for name, head in heads.items()
+        if all(
+            term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)
+            for term in result.get_column(name)
+        )
+    ]
     table = build_table(
         tuple(heads.values()), (), right=right, dim=[heads[name] for name in context]
     )
@@ -223,10 +230,3 @@ def format_cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str
     short = prefixes.shorten(term.value)
     label = labels.get(term.value)
     return f"{escape(label)} [dim]{escape(short)}[/dim]" if label else escape(short)
-
-
-def _is_numeric(terms: Iterable[Term | None]) -> bool:
-    return all(
-        term is None or (isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES)
-        for term in terms
-    )

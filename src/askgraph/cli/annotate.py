@@ -57,7 +57,10 @@ def annotate(
         annotation = run_coroutine(annotate_and_close())
     if out is not None:
         write_text_atomically(
-            out, _to_csv(annotation) if out.suffix == ".csv" else f"{_to_json(annotation)}\n"
+            out,
+            _to_csv(annotation)
+            if out.suffix == ".csv"
+            else f"{json_text.dumps(asdict(annotation), ensure_ascii=False)}\n",
         )
     if json:
         print_json(asdict(annotation))
@@ -100,10 +103,6 @@ def _check_output(out: Path, table: Path) -> None:
         )
     if out.exists() and table.exists() and out.samefile(table):
         raise SetupError(f"{str(out)!r} is the table itself: name another file")
-
-
-def _to_json(annotation: AnnotatedTable) -> str:
-    return json_text.dumps(asdict(annotation), ensure_ascii=False)
 
 
 def _to_csv(annotation: AnnotatedTable) -> str:

@@ -225,7 +225,18 @@ def check(
         checked_examples = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
     drifted = [item for item in checked_examples if item.status not in ("same", "not compared")]
     if json:
-        print_json([_to_verdict_object(item) for item in checked_examples])
+        print_json(
+            [
+                {
+                    "graph": item.graph,
+                    "id": item.stored.id,
+                    "question": item.stored.example.question,
+                    "status": item.status,
+                    "detail": item.detail,
+                }
+                for item in checked_examples
+            ]
+        )
     else:
         rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked_examples]
         if differing_rows := [row for row in rows if row[2] != "same"]:
@@ -364,16 +375,6 @@ def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
         "file": str(example.path),
         "form": example.example.form,
     } | content
-
-
-def _to_verdict_object(checked: ExampleCheck) -> dict[str, object]:
-    return {
-        "graph": checked.graph,
-        "id": checked.stored.id,
-        "question": checked.stored.example.question,
-        "status": checked.status,
-        "detail": checked.detail,
-    }
 
 
 def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:

@@ -220,7 +220,9 @@ def format_completeness(current_profile: Profile) -> Iterator[RenderableType]:
             part.name,
             f"{part.seen:,}",
             "?" if part.total is None else f"{part.total:,}",
-            "?" if part.share is None else _format_percentage(part.share),
+            "?"
+            if part.share is None
+            else ("100%" if part.share == 1 else f"{min(99.9, 100 * part.share):.1f}%"),
             part.note,
         )
         for part in current_profile.completeness
@@ -252,8 +254,3 @@ def to_shape_object(shape: Shape, shape_list: ClassShapes) -> dict[str, object]:
             for line in shape.lines
         ],
     }
-
-
-def _format_percentage(share: float) -> str:
-    """Format a share as a percentage that is 100 only if the share is exactly 1."""
-    return "100%" if share == 1 else f"{min(99.9, 100 * share):.1f}%"

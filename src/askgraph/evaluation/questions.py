@@ -241,17 +241,14 @@ def score_by_name(
     direct_score = best_column(predicted, gold)
     if not predicted.terms or direct_score.f1 == 1:
         return direct_score
-    columns = [_select_column(gold, index) for index in range(len(gold.variables))] or [gold]
+    columns = [
+        ResultTable(gold.variables[index : index + 1], tuple((row[index],) for row in gold.rows))
+        for index in range(len(gold.variables))
+    ] or [gold]
     name_score = Score.compute_mean(
         [best_column(_replace_with_names(predicted, column, names), column) for column in columns]
     )
     return max(direct_score, name_score, key=lambda column: column.f1)
-
-
-def _select_column(table: ResultTable, index: int) -> ResultTable:
-    return ResultTable(
-        table.variables[index : index + 1], tuple((row[index],) for row in table.rows)
-    )
 
 
 def _replace_with_names(

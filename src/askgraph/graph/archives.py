@@ -82,16 +82,16 @@ def _read_bytes(path: Path, size: int) -> bytes:
 
 
 def _list_names(path: Path) -> list[PurePosixPath]:
-    names = _list_folder_names(path) if path.is_dir() else _list_archive_names(path)
+    names = (
+        [
+            PurePosixPath(file.relative_to(path).as_posix())
+            for file in path.rglob("*")
+            if file.is_file()
+        ]
+        if path.is_dir()
+        else _list_archive_names(path)
+    )
     return sorted(name for name in names if not any(part.startswith(".") for part in name.parts))
-
-
-def _list_folder_names(path: Path) -> list[PurePosixPath]:
-    return [
-        PurePosixPath(file.relative_to(path).as_posix())
-        for file in path.rglob("*")
-        if file.is_file()
-    ]
 
 
 def _list_archive_names(path: Path) -> list[PurePosixPath]:

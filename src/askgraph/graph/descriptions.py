@@ -67,7 +67,10 @@ def _parse_node(node: Mapping[str, Any]) -> DatasetDescription | None:
     kinds = [_strip_namespace(kind) for kind in _to_texts(properties.get("@type"))]
     kind = next((type_name for type_name in _TYPES if type_name in kinds), None)
     texts = {field: _get_first(properties, *keys) for field, keys in _PROPERTIES_BY_FIELD.items()}
-    texts["description"] = _strip_markup(raw_description := texts["description"])
+    raw_description = texts["description"]
+    texts["description"] = " ".join(
+        unescape(re.sub(r"<[^<>]{1,500}>", " ", raw_description)).split()
+    )
     if kind is None or not (texts["name"] or raw_description):
         return None
     words = (
@@ -165,7 +168,3 @@ def _to_texts(value: Any) -> list[str]:
             if texts := _to_texts(properties.get(key)):
                 return texts[:1]
     return [str(value)] if isinstance(value, int | float) else []
-
-
-def _strip_markup(text: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^<>]{1,500}>", " ", text)).split())

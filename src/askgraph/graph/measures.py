@@ -112,14 +112,12 @@ def _detect_unit_in_name(name: str) -> Unit | None:
     for start in range(1, len(words)):
         if len(" ".join(words[start:])) > 1:
             unit = _build_unit_table().get(words[start:])
-            if unit is not None and not _is_time_noun(unit, words[-1]):
+            if unit is not None and not (
+                unit.dimension == "time"
+                and (unit.factor > _SECONDS_PER_HOUR or words[-1] == unit.name)
+            ):
                 return unit
     return None
-
-
-def _is_time_noun(unit: Unit, word: str) -> bool:
-    """Return whether a last word is a noun, not a unit: "birth year", "visiting days"."""
-    return unit.dimension == "time" and (unit.factor > _SECONDS_PER_HOUR or word == unit.name)
 
 
 def _find_unit_after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:

@@ -254,7 +254,12 @@ def restore_classes(
     def replace_virtual_class(node: Any) -> Any:
         if isinstance(node, Pattern) and isinstance(node.object, NamedNode):
             patterns = [
-                _build_type_pattern(node.subject, cls, schema)
+                build_pattern(
+                    node.subject,
+                    RDF_TYPE,
+                    NamedNode(cls),
+                    is_transitive=schema.has_subclass_instances(cls),
+                )
                 for cls in classes_by_iri.get(node.object.value, ())
             ]
             return _build_union(patterns, schema) if patterns else node
@@ -263,12 +268,6 @@ def restore_classes(
     for item in candidates:
         tree, window = transform((item.tree, item.window), replace_virtual_class)
         yield replace(item, tree=tree, window=window)
-
-
-def _build_type_pattern(subject: Term, cls: str, schema: Schema) -> Pattern:
-    return build_pattern(
-        subject, RDF_TYPE, NamedNode(cls), is_transitive=schema.has_subclass_instances(cls)
-    )
 
 
 def _build_union(patterns: Sequence[Pattern], schema: Schema) -> Element:

@@ -31,7 +31,11 @@ def _make_name_optional(query: Query, name: Variable, thing: Variable) -> Query:
         if isinstance(element, Pattern) and (element.subject, element.object) == (thing, name)
     ]
     others = tuple(element for element in query.where.elements if element not in own)
-    binding = [index for index, element in enumerate(others) if _binds(element, thing)]
+    binding = [
+        index
+        for index, element in enumerate(others)
+        if (isinstance(element, Pattern | Union) and thing in walk(element))
+    ]
     computed = ([value for _, value in query.columns], query.having, query.order)
     is_counted = any(thing in walk(tuple(part)) for part in computed)
     if len(own) != 1 or not binding or is_counted or (name, None) not in query.columns:
@@ -60,10 +64,6 @@ def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) 
         added = tuple((value, None) for value in objects if isinstance(value, Variable))
         columns = (*columns[:at], *added, *columns[at:])
     return replace(query, where=Group(where), columns=columns)
-
-
-def _binds(element: Element, variable: Variable) -> bool:
-    return isinstance(element, Pattern | Union) and variable in walk(element)
 
 
 def _insert_after_patterns(elements: Sequence[Element], optional: Nested) -> tuple[Element, ...]:

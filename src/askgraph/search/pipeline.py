@@ -483,7 +483,14 @@ def _find_stated_name(linked: LinkedQuestion, strong_links: Sequence[Link]) -> r
     count = len(reading.tokens)
     for cls in strong_links:
         after = cls.positions[-1] + 1
-        start = next((at for at in range(after, count) if not _is_naming(reading, at)), count)
+        start = next(
+            (
+                at
+                for at in range(after, count)
+                if not (reading.is_stop(at) or reading.tokens[at].stem in reading.word_list.naming)
+            ),
+            count,
+        )
         stop = next(
             (at for at in range(start, count) if not reading.tokens[at].is_capitalized), count
         )
@@ -498,10 +505,6 @@ def _find_stated_name(linked: LinkedQuestion, strong_links: Sequence[Link]) -> r
         ):
             return range(start, stop)
     return None
-
-
-def _is_naming(reading: TokenizedQuestion, at: int) -> bool:
-    return reading.is_stop(at) or reading.tokens[at].stem in reading.word_list.naming
 
 
 def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:

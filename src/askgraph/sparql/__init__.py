@@ -253,18 +253,20 @@ def transform(
         before = getattr(part, name)
         after = transform(before, change, enter=enter)
         if after is not before:
-            inner[name] = _flatten(after) if name == "elements" else after
+            inner[name] = (
+                tuple(
+                    element
+                    for element_or_tuple in after
+                    for element in (
+                        element_or_tuple
+                        if isinstance(element_or_tuple, tuple)
+                        else (element_or_tuple,)
+                    )
+                )
+                if name == "elements"
+                else after
+            )
     return change(replace(part, **inner) if inner else part)
-
-
-def _flatten(elements: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(
-        element
-        for element_or_tuple in elements
-        for element in (
-            element_or_tuple if isinstance(element_or_tuple, tuple) else (element_or_tuple,)
-        )
-    )
 
 
 def find_variables(part: object) -> Iterator[Variable]:

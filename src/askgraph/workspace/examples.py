@@ -475,7 +475,7 @@ async def preview_lessons(
         before = await _is_answered_right(example, expected, base_graph, method)
         for at, (lesson, lesson_graph) in enumerate(zip(lessons, lesson_graphs, strict=True)):
             after = before
-            if _can_affect(lesson, example):
+            if lesson.entry is None or bool({*lesson.entry.key} & {*stem_name(example.question)}):
                 after = await _is_answered_right(example, expected, lesson_graph, method)
             effects[at] = _add_outcome(effects[at], example.question, before, after)
         tried += 1
@@ -499,11 +499,6 @@ def _apply_lesson(lesson: Lesson, graph: KnowledgeGraph) -> KnowledgeGraph:
         return dataclasses.replace(graph, examples=(example,))
     glossary = (graph.glossary or Glossary()).add_entries(lesson.entry)
     return dataclasses.replace(graph, glossary=glossary)
-
-
-def _can_affect(lesson: Lesson, example: QueryExample) -> bool:
-    """Return whether a lesson may change an answer: a word does not without its stems."""
-    return lesson.entry is None or bool({*lesson.entry.key} & {*stem_name(example.question)})
 
 
 def _add_outcome(effect: LessonEffect, question: str, before: bool, after: bool) -> LessonEffect:

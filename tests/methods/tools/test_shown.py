@@ -62,16 +62,6 @@ async def test_no_text_of_a_graph_stands_outside_of_quotes(tmp_path: Path) -> No
         assert "System" not in outside and "Ignore" not in outside, line
 
 
-def test_a_long_iri_goes_by_its_label_if_no_other_thing_has_it(near: KnowledgeGraph) -> None:
-    one, other, third = (f"http://long.example/{'way/' * 10}{n}" for n in range(3))
-    words = writer(near)
-    words.labels = {one: "Jordan", other: "Jordan", third: "Nile"}
-
-    assert words.write_name(third) == '"Nile"'
-    assert words.write_name(one) == f"<{one}>" and words.write_name(other) == f"<{other}>"
-    assert words.write_name("http://short.example/a") == "<http://short.example/a>"
-
-
 TITAN = "https://example.org/space/Titan"
 
 

@@ -99,8 +99,10 @@ def test_what_another_process_taught_is_known_with_the_next_question(
 
 
 def test_a_definition_goes_over_http_and_back(fleet: httpx2.Client) -> None:
-    table = {"of": f"{ONTO}Car", "pattern": "?this o:weight 1200", "description": "A car of 1.2 t."}
-    table |= {"synonyms": {"de": ["schweres Auto"]}}
+    table = {
+        **{"of": f"{ONTO}Car", "pattern": "?this o:weight 1200", "description": "A car of 1.2 t."},
+        "synonyms": {"de": ["schweres Auto"]},
+    }
     body = {"entries": [{"word": "heavy car", "definition": table}]}
     (entry,) = fleet.post(PATH, json=body).json()["entries"]
     assert (entry["kind"], entry["description"]) == ("condition", "A car of 1.2 t.")

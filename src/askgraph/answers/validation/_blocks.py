@@ -293,7 +293,14 @@ def _resolve_claims(
         intersection = claim.sorts if typed is None else typed & claim.sorts
         if intersection:
             typed = intersection
-        elif typed is None or claim.source is None or _can_overlap(typed, claim.sorts, knowledge):
+        elif (
+            typed is None
+            or claim.source is None
+            or any(
+                sort not in knowledge.shared_sorts or knowledge.shared_sorts[sort] & typed
+                for sort in claim.sorts
+            )
+        ):
             # A thing may have several classes; each step has to fit one of them.
             typed, several = (typed or frozenset()) | claim.sorts, True
         else:
@@ -303,13 +310,6 @@ def _resolve_claims(
         return typed, [*culprits, *(claim.source for claim in misfits if claim.source is not None)]
     sorts, wrong = _combine_claims(typed, steps, typings)
     return sorts, [*culprits, *(culprit for culprit in wrong if culprit not in culprits)]
-
-
-def _can_overlap(first: Sorts, second: Sorts, knowledge: Knowledge) -> bool:
-    return any(
-        sort not in knowledge.shared_sorts or knowledge.shared_sorts[sort] & first
-        for sort in second
-    )
 
 
 def _combine_claims(

@@ -154,7 +154,11 @@ def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollec
     Raises:
         SetupError: The file cannot be read or has an unknown format.
     """
-    if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _has_question_key(path):
+    if (
+        format is None
+        and path.name.endswith((".jsonl", ".jsonl.gz"))
+        and ('"question"' in read_head(path).lstrip().partition("\n")[0])
+    ):
         return ExampleCollection(read_examples(path))
     if path.is_dir() and not any(path.iterdir()):
         raise SetupError(f"the folder {path} is empty: it contains no examples to read")
@@ -179,11 +183,6 @@ def write_examples(examples: Sequence[QueryExample], path: Path) -> None:
     The format has no fields for targets, federation and confirmations: they are dropped.
     """
     write_questions(path, list(_build_questions(examples)))
-
-
-def _has_question_key(path: Path) -> bool:
-    """Return whether the first line has a question, which is all that `read_examples` needs."""
-    return '"question"' in read_head(path).lstrip().partition("\n")[0]
 
 
 def _build_examples(query_pairs: Sequence[tuple[GoldQuestion, str]]) -> Iterator[QueryExample]:

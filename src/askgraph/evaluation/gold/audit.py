@@ -123,7 +123,9 @@ def _check_result(
         )
     elif not question.unanswerable and not table.get_values():
         yield GoldFinding.from_question(question, "empty", _describe_empty(table))
-    elif _is_all_zero(table) and _has_only_counts(declare_prefixes(query, prefixes)):
+    elif (
+        len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
+    ) and _has_only_counts(declare_prefixes(query, prefixes)):
         yield GoldFinding.from_question(question, "zero", f"it gives {summarize_table(table)}")
     if tie:
         yield GoldFinding.from_question(question, "tie", tie)
@@ -186,10 +188,6 @@ def _has_only_counts(query: str) -> bool:
 
 def _is_count(expression: Expression | None) -> bool:
     return isinstance(expression, Call) and expression.name.split()[0] in ("COUNT", "SUM")
-
-
-def _is_all_zero(table: ResultTable) -> bool:
-    return len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
 
 
 EXTRA_ROWS = 100  # rows to read after the limit

@@ -100,10 +100,13 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
         operand_predicates=_find_dead_end_predicates(patterns)
         & {predicate for _, predicate, value in patterns if value in collector.operand_variables},
         joins=_build_joins(patterns, compute_digests(patterns, marked_variables=answer_variables)),
-        joins_undirected=_remove_direction(
-            _build_joins(
-                patterns,
-                compute_digests(patterns, marked_variables=answer_variables, is_directed=False),
+        joins_undirected=tuple(
+            sorted(
+                (min(subject, object_), predicate, max(subject, object_))
+                for subject, predicate, object_ in _build_joins(
+                    patterns,
+                    compute_digests(patterns, marked_variables=answer_variables, is_directed=False),
+                )
             )
         ),
         joins_without_columns=_build_joins(patterns, compute_digests(patterns)),
@@ -131,15 +134,6 @@ def _build_joins(patterns: Sequence[Triple], names: Mapping[Term, str]) -> tuple
     return tuple(
         sorted(
             (names[subject], predicate, names[object_]) for subject, predicate, object_ in patterns
-        )
-    )
-
-
-def _remove_direction(joins: Sequence[Join]) -> tuple[Join, ...]:
-    return tuple(
-        sorted(
-            (min(subject, object_), predicate, max(subject, object_))
-            for subject, predicate, object_ in joins
         )
     )
 

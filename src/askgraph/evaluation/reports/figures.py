@@ -108,7 +108,13 @@ def plot_lines(
         ],
     )
     line = chart.mark_line(strokeWidth=2)
-    layers = [line if has_points else line.encode(strokeDash=_encode_dash(systems))]
+    layers = [
+        line
+        if has_points
+        else line.encode(
+            strokeDash=alt.StrokeDash("system:N", **_assign_styles(DASH_PATTERNS, systems))
+        )
+    ]
     if has_points:
         point_layer = chart.mark_point(filled=True, size=60, opacity=1)
         layers.append(point_layer.encode(shape=_encode_shape(systems)))
@@ -168,10 +174,6 @@ def _encode_colour(systems: Sequence[str]) -> alt.Color:
 
 def _encode_shape(systems: Sequence[str]) -> alt.Shape:
     return alt.Shape("system:N", **_assign_styles(SHAPES, systems))
-
-
-def _encode_dash(systems: Sequence[str]) -> alt.StrokeDash:
-    return alt.StrokeDash("system:N", **_assign_styles(DASH_PATTERNS, systems))
 
 
 def _assign_styles(styles: Sequence[object], systems: Sequence[str]) -> dict[str, Any]:

@@ -444,7 +444,7 @@ def _add_values(tree: Query, answer: Answer, context: Context) -> Query:
     values = [
         variable
         for part in (*(key for key, _ in tree.order), *(item.condition for item in compared))
-        if not _has_group(part)
+        if not (isinstance(part, Call) and any(isinstance(item, Group) for item in part.arguments))
         for variable in find_variables(part)
     ]
     owners = [
@@ -459,10 +459,6 @@ def _add_values(tree: Query, answer: Answer, context: Context) -> Query:
         if is_new and str(variable) in bound:
             columns.append((variable, None))
     return replace(tree, columns=tuple(columns))
-
-
-def _has_group(part: object) -> bool:
-    return isinstance(part, Call) and any(isinstance(item, Group) for item in part.arguments)
 
 
 def _holds_things(answer: Answer, variable: Variable) -> bool:

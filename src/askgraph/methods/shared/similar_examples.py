@@ -426,7 +426,12 @@ def _pair_names(
     old_names, new_names = _select_names(own_links), _select_names(links)
     lost = [*texts, *(iri for iri in iris if iri in old_names and iri not in new_names)]
     fresh = [link for target, link in new_names.items() if target not in old_names]
-    fresh = [link for link in fresh if link.score >= _MIN_NAME_SCORE and _is_longest(link, fresh)]
+    fresh = [
+        link
+        for link in fresh
+        if link.score >= _MIN_NAME_SCORE
+        and (not any(set(link.positions) < set(other.positions) for other in fresh))
+    ]
     names: dict[str, str] = {}
     for constant in lost:
         kind = ItemKind.ENTITY if constant in iris else ItemKind.VALUE
@@ -447,10 +452,6 @@ def _select_names(links: Sequence[Link]) -> dict[str, Link]:
     kinds = (ItemKind.ENTITY, ItemKind.VALUE)
     names = [link for link in links if link.kind in kinds and link.score >= _MIN_LINK_SCORE]
     return {link.target: link for link in reversed(names)}
-
-
-def _is_longest(link: Link, links: Sequence[Link]) -> bool:
-    return not any(set(link.positions) < set(other.positions) for other in links)
 
 
 def _list_types(iri: str, graph: KnowledgeGraph) -> tuple[str, ...]:

@@ -363,7 +363,12 @@ def _build_links(
         if (
             kind is ItemKind.VALUE
             and not match.name.preferred
-            and not _is_written_as_name(run, reading)
+            and not (
+                len(run) > 1
+                or reading.tokens[run[0]].is_capitalized
+                or reading.tokens[run[0]].quote is not None
+                or reading.text.islower()
+            )
         ):
             continue
         if similarity >= _MIN_NAME_SHARE[kind] and _EXCLUDED_MATCHES[kind].isdisjoint(how.values()):
@@ -377,16 +382,6 @@ def _build_links(
                 match.name.preferred,
                 how=tuple(how[at] for at in run),
             )
-
-
-def _is_written_as_name(run: Sequence[int], reading: TokenizedQuestion) -> bool:
-    """Return whether words stand like a name: several, in capitals, or in a text without any."""
-    return (
-        len(run) > 1
-        or reading.tokens[run[0]].is_capitalized
-        or reading.tokens[run[0]].quote is not None
-        or reading.text.islower()
-    )
 
 
 def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:

@@ -151,17 +151,20 @@ def _is_complete(reading: TokenizedQuestion, start: int) -> bool:
     if not content:
         return False
     end = next(
-        (at for at in range(content[0], len(words)) if _ends_clause(reading, at)), len(words)
+        (
+            at
+            for at in range(content[0], len(words))
+            if (
+                at > 0
+                and (
+                    reading.has_sentence_break(at - 1, at)
+                    or reading.folded_words[at] in reading.word_list.conjunctions
+                )
+            )
+        ),
+        len(words),
     )
     return not any(_refers_back(reading, at, content[0]) for at in range(start, end))
-
-
-def _ends_clause(reading: TokenizedQuestion, at: int) -> bool:
-    """Return whether a clause ends before a token: later pronouns may refer to its nouns."""
-    return at > 0 and (
-        reading.has_sentence_break(at - 1, at)
-        or reading.folded_words[at] in reading.word_list.conjunctions
-    )
 
 
 def _refers_back(reading: TokenizedQuestion, at: int, first_noun: int) -> bool:

@@ -577,7 +577,13 @@ def build_sheet(result: SelectResult, labels: Mapping[str, str]) -> Sheet:
 def to_csv(sheet: Sheet) -> bytes:
     """Return a sheet as CSV in UTF-8, with the byte order mark that spreadsheets expect."""
     text = io.StringIO()
-    csv.writer(text).writerows([_escape_formula(value) for value in row] for row in sheet)
+    csv.writer(text).writerows(
+        [
+            (f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value)
+            for value in row
+        ]
+        for row in sheet
+    )
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -615,10 +621,6 @@ def _to_cell_values(
         else:
             cells += [to_json_value(term), None] if is_iri_column else [to_json_value(term)]
     return cells
-
-
-def _escape_formula(value: SheetValue) -> SheetValue:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _fold_accents(text: str) -> str:

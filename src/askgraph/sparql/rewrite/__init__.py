@@ -231,7 +231,11 @@ def _find_words_after(text: str, tokens: Sequence[Token]) -> int | None:
 def _remove_fence(text: str) -> str:
     """Return the text between the first fence and the next one, or the end."""
     tokens = tokenize(text).tokens
-    fences = [index for index in range(len(tokens) - 2) if _is_fence(tokens, index)]
+    fences = [
+        index
+        for index in range(len(tokens) - 2)
+        if all(token.text == _FENCE_CHARACTER for token in tokens[index : index + 3])
+    ]
     if not fences:
         return text
     opening = fences[0] + 3
@@ -247,10 +251,6 @@ def _remove_fence(text: str) -> str:
         opening += 1  # the name of the language
     start = tokens[opening].start if opening < len(tokens) else end
     return text[start:end].rstrip() if start < end else text
-
-
-def _is_fence(tokens: Sequence[Token], index: int) -> bool:
-    return all(token.text == _FENCE_CHARACTER for token in tokens[index : index + 3])
 
 
 def _is_query_start(tokens: Sequence[Token], index: int) -> bool:
