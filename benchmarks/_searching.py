@@ -30,10 +30,6 @@ def main() -> None:
 
 def plugin_of(kind: str) -> Any:
     """Return an index's class without the registry, which costs memory."""
-    if kind == "tantivy":
-        from _tantivy import TantivyIndex
-
-        return TantivyIndex
     module = importlib.import_module(f"askgraph.index.{kind}")
     return getattr(module, module.__all__[0])
 

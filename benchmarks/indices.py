@@ -12,8 +12,7 @@ is what the processor worked, which other programs on the machine make no longer
 
 "right" is the share of the first ten that a reference gives: for keyword, bm25 and trigram a
 search through all names, over an index of `--checked` resources; for vector the recall of the exact
-nearest ten over all. The kind `tantivy` compares the library of that name (pip install tantivy)
-with `keyword`; its ranking is another, so nothing is said of "right". For postgresql "peak", "CPU"
+nearest ten over all. For postgresql "peak", "CPU"
 and "resident" are those of our process, and "disk" is the server's. Vectors are generated: 384
 dimensions, in clusters of 100.
 """
@@ -81,8 +80,6 @@ def main() -> None:
             searched = run_script(searching, kind, count, folder)
             if kind == "vector":
                 right = apart("recall", kind, count, folder)
-            elif kind == "tantivy":
-                right = ["-"]
             else:  # over a smaller index: the reference is slow
                 apart("write", kind, options.checked, fewer)
                 apart("build", kind, options.checked, fewer)

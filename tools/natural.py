@@ -6,6 +6,7 @@
     python tools/natural.py --bad bad.jsonl --graph music     # read what went wrong
     python tools/natural.py --set paraphrases --as-it-is      # known questions, reworded
     python tools/natural.py --set paraphrases --as-it-is --confirmed
+    python tools/natural.py --as-it-is --confirmed half       # each half learns from the other
 
 Candidates over a graph are ranked by weights that were fitted without it where there are some
 (`tools/held_out.toml`), with `--as-it-is` always by the package's. Confidence is the package's.
@@ -46,6 +47,7 @@ from tools.natural_cases import (
 from askgraph.evaluation.files import write_lines
 from askgraph.evaluation.reports import Interval, compare_paired
 from askgraph.evaluation.reports.report import compute_percentile
+from askgraph.graph.examples import QueryExample
 from askgraph.search.decide import TREES_FILE
 from askgraph.search.rank import DEFAULT_RANKING_PATH, read_ranking
 from askgraph.workspace import SEARCH_METHOD
@@ -172,10 +174,10 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
         raise SystemExit(f"natural: {name!r} has no question over such a graph")
     workspace = prepare_workspace(chosen.build / FOLDERS[name])
     tasks = [
-        GraphTask(data / FOLDERS[name] / "kg" / kg, tuple(questions), workspace, chosen.method,
-                  settings, places=chosen.bad is not None,
-                  examples=read_examples(data, kg) if chosen.confirmed else ())
+        GraphTask(data / FOLDERS[name] / "kg" / kg, asked, workspace, chosen.method,
+                  settings, places=chosen.bad is not None, examples=examples)
         for kg, questions in by_file.items()
+        for asked, examples in _list_folds(questions, data, chosen.confirmed)
     ]  # fmt: skip
     tasks.sort(key=lambda task: -task.path.stat().st_size)
     outcomes: list[JudgedOutcome] = []
@@ -188,6 +190,21 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
     return sorted(outcomes, key=lambda outcome: (outcome.graph, outcome.id))
 
 
+def _list_folds(
+    questions: Sequence[NaturalQuestion], data: Path, confirmed: str
+) -> Iterator[tuple[tuple[NaturalQuestion, ...], tuple[QueryExample, ...]]]:
+    """Yield the questions of a graph that are asked together, and those that are confirmed."""
+    if confirmed != "half":
+        yield tuple(questions), read_examples(data, questions[0].kg) if confirmed else ()
+        return
+    ids = sorted({one.id for one in questions})
+    for fold in (set(ids[::2]), set(ids[1::2])):
+        known = [one for one in questions if one.id not in fold and one.gold]
+        examples = (QueryExample(one.text, one.gold[0], origin="confirmed") for one in known)
+        if asked := tuple(one for one in questions if one.id in fold):
+            yield asked, tuple(examples)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -198,7 +215,14 @@ def _arguments() -> argparse.Namespace:
     add("--graph", nargs="+", default=[], metavar="G", help="only questions over these graphs")
     add("--method", default=SEARCH_METHOD, help=f"{SEARCH_METHOD} if none")
     add("--as-it-is", action="store_true", help="weights of the package for every graph")
-    add("--confirmed", action="store_true", help="known questions of spider-graphs are confirmed")
+    add(
+        "--confirmed",
+        nargs="?",
+        const="known",
+        choices=("known", "half"),
+        default="",
+        help="the known questions of spider-graphs are confirmed, or each half for the other half",
+    )
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")
     add("--bad", type=Path, metavar="FILE", help="write wrong and refused ones as JSON lines")

@@ -37,7 +37,12 @@ from askgraph.search.link import Link
 from askgraph.search.link.word_vectors import Vectors, combine_words, find_vector
 from askgraph.search.pipeline import link_text
 from askgraph.search.query_pieces import find_aggregates, get_function, list_negated_groups
-from askgraph.search.tokenize import build_question_form, compare_forms, tokenize
+from askgraph.search.tokenize import (
+    TokenizedQuestion,
+    build_question_form,
+    compare_forms,
+    tokenize,
+)
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Group, Query, transform, walk
@@ -45,7 +50,7 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step, Usage
 
-__all__ = ["SimilarExample", "find_similar_example", "prefer_examples"]
+__all__ = ["SimilarExample", "find_similar_example", "prefer_examples", "weigh_examples"]
 
 _WEIGHTS: Mapping[str, float] = load_texts("examples")["weights"]
 _MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
@@ -57,6 +62,7 @@ _TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with anoth
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
 _MAX_CHANCE = 0.98  # the most that is believed of a similar example
 _MIN_UNCONFIRMED_CHANCE = 0.65  # minimum chance of an example that needs no agreement
+_MIN_UNREFUSED_CHANCE = 0.45  # minimum chance of an example that answers what the method refuses
 _UNCONFIRMED_FACTOR = 0.59  # factor of an unsure example that the method contradicts
 _AGREEMENT_WEIGHT = 0.5  # the answers of a method and of an example have errors in common
 _MIN_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
@@ -65,6 +71,9 @@ _MIN_LINK_SCORE = 0.6  # minimum score of a name that a question has
 _MIN_NAME_SCORE = 0.95  # the same for a name that takes the place of another one
 _MAX_DIFFERENCE_COUNT = 3  # more differences of a kind count no more
 _TIMEOUT_SECONDS = 20.0
+_MIN_PREDICATED = 0.5  # minimum coverage of the words beside the names of a question
+_ASKED = {"person": "person", "place": "place", "number": "number", "date": "date", "year": "date"}
+_DIMENSION_COUNT = 128  # numbers of a word's vector
 _OPERATOR_KINDS: Mapping[str, list[str]] = load_texts("examples")["operators"]
 _QUOTATION = re.compile(r"[\"“”„«‘]\s*([^\"“”„«»‘’]+?)\s*[\"“”»’]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -94,9 +103,14 @@ class _Reading:
     language: str | None
 
     @cached_property
+    def tokenized(self) -> TokenizedQuestion:
+        """Its tokens."""
+        return tokenize(self.text, self.language)
+
+    @cached_property
     def words(self) -> tuple[tuple[str, str], ...]:
         """The content words, each with its stem."""
-        reading = tokenize(self.text, self.language)
+        reading = self.tokenized
         content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
         return tuple((token.text, token.stem) for token in content or reading.tokens)
 
@@ -113,7 +127,7 @@ class _Reading:
     @cached_property
     def operators(self) -> Counter[str]:
         """Its operators by name."""
-        operators = detect_operators(tokenize(self.text, self.language))
+        operators = detect_operators(self.tokenized)
         return Counter([*(item.name for item in operators.operators), operators.asks or ""])
 
     @cached_property
@@ -126,7 +140,7 @@ class _Reading:
     @cached_property
     def numbers(self) -> tuple[str, ...]:
         """Its numbers in digits, in order."""
-        quantities = tokenize(self.text, self.language).quantities
+        quantities = self.tokenized.quantities
         spelled = (f"{item.value:g}" for item in quantities if item.is_spelled and item.value)
         return tuple(dict.fromkeys([*_NUMBER.findall(self.text), *spelled]))
 
@@ -153,9 +167,11 @@ class _Reading:
         return f" {' '.join(split_tokens(self.text))} "
 
     def has_text(self, value: str) -> bool:
-        """Return whether a text or number is in the question, whatever its case."""
-        words = " ".join(split_tokens(value))
-        return value in self.numbers or (bool(words) and f" {words} " in self.folded_text)
+        """Return whether a number or the words of a text are in the question, in any order."""
+        words = split_tokens(value)
+        return value in self.numbers or (
+            bool(words) and all(f" {word} " in self.folded_text for word in words)
+        )
 
 
 _read_question = lru_cache(maxsize=4096)(_Reading)
@@ -188,7 +204,7 @@ class _ExampleIndex:
         """Yield the nearest examples first, each with its nearest wording and the likeness."""
         if reading.vector is None or not self.owners:
             return
-        cosines = self.vectors @ reading.vector
+        cosines = np.einsum("ij,j->i", self.vectors, reading.vector)  # no threads for so little
         count = min(_MAX_COMPARED_WORDINGS, len(cosines))
         nearest: dict[int, tuple[QueryExample, _Reading, float]] = {}
         for at in np.argpartition(-cosines, count - 1)[:count].tolist():
@@ -216,44 +232,79 @@ def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
 
 
 def find_similar_example(question: Question, graph: KnowledgeGraph) -> SimilarExample | None:
-    """Return the example that most probably answers a question, None without any."""
+    """Return the example that most probably answers a question, None without a probable one."""
+    similar = (item for item, _ in weigh_examples(question, graph, least=_MIN_CHANCE))
+    return max(similar, key=lambda item: item.chance, default=None)
+
+
+def weigh_examples(
+    question: Question, graph: KnowledgeGraph, *, least: float = 0.0
+) -> Iterator[tuple[SimilarExample, dict[str, float]]]:
+    """Yield the nearest examples, adapted, each with its evidence.
+
+    Args:
+        least: if above 0, only examples with this chance, each surer than those before it.
+    """
     reading, index = _Reading(question.text, question.language), _load_index(graph)
     nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
     links = link_text(reading.text, reading.language, graph.names).links if nearest else ()
-    candidates = []
+    name_stems = {
+        reading.tokenized.tokens[at].stem
+        for link in _select_whole_names(list(_select_names(links).values()))
+        for at in link.positions
+    }
     for example, wording, likeness in nearest[:_MAX_ADAPTED_EXAMPLES]:
-        other_likenesses = (
-            item[2] for item in nearest if item[0].query.split() != example.query.split()
-        )
         try:
-            adapted = _adapt_example(example, wording, reading, links, graph, index.links)
+            query = _read_query(example.query)
         except QuerySyntaxError:
             continue
-        evidence = collect_evidence(reading, wording, adapted)
-        evidence |= {"likeness": likeness, "linked": _measure_linked(links, adapted.iris)}
-        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *other_likenesses])
+        others = (item[2] for item in nearest if item[0].query.split() != example.query.split())
+        evidence = collect_evidence(reading, wording, query, name_stems)
+        evidence |= {"likeness": likeness, "linked": _measure_linked(links, query.iris)}
+        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *others])
+        if estimate_chance(evidence) < least:  # names and numbers can only lower it
+            continue
+        adapted = _adapt_example(query, wording, reading, links, graph, index.links)
+        evidence |= {"missing": adapted.missing_count, "extra": adapted.extra_count}
         chance = estimate_chance(evidence)
-        candidates.append(SimilarExample(example, adapted.query, chance, wording.text))
-    return max(candidates, key=lambda similar: similar.chance, default=None)
+        if chance >= least:
+            least = chance if least else 0.0
+            yield SimilarExample(example, adapted.query, chance, wording.text), evidence
 
 
 def collect_evidence(
-    reading: _Reading, wording: _Reading, adapted: "_Adaptation"
+    reading: _Reading, wording: _Reading, query: "_ExampleQuery", names: Collection[str]
 ) -> dict[str, float]:
-    """Return what is alike and what differs between a question and an example."""
-    names = [(word, word) for word in adapted.name_words]
+    """Return what is alike and what differs between a question and an example, but for names.
+
+    Args:
+        names: the stems of the names in the question.
+    """
     operators, own_operators = reading.operators, wording.operators
     differing = ((operators - own_operators) + (own_operators - operators)).total()
+    rest = tuple(word for word in reading.words if word[1] not in names)
+    own_rest = tuple(word for word in wording.words if word[1] not in names)
     return {
         "form": compare_forms(reading.form, wording.form),
         "operators": min(differing, _MAX_DIFFERENCE_COUNT),
-        "unserved": float(len(reading.kinds - adapted.kinds)),
-        "unasked": float(len(adapted.kinds - reading.kinds)),
-        "missing": min(adapted.missing_count, _MAX_DIFFERENCE_COUNT),
-        "extra": min(adapted.extra_count, _MAX_DIFFERENCE_COUNT),
-        "explained": _measure_coverage(reading.words, [*wording.words, *names]),
+        "asks": _compare_asks(operators, own_operators),
+        "unserved": float(len(reading.kinds - query.kinds)),
+        "unasked": float(len(query.kinds - reading.kinds)),
+        "missing": 0.0,
+        "extra": 0.0,
+        "explained": _measure_coverage(reading.words, wording.words, query.name_words),
         "mentioned": _measure_coverage(wording.words, reading.words),
+        "predicated": _measure_coverage(rest, own_rest, query.name_words) if rest else 1.0,
+        "named": float(len(rest) < len(reading.words)),
     }
+
+
+def _compare_asks(first: Collection[str], second: Collection[str]) -> float:
+    """Return 1 if two questions ask for different kinds of values, 0.5 if only one asks for any."""
+    asked = [
+        next((_ASKED[name] for name in found if name in _ASKED), "") for found in (first, second)
+    ]
+    return 0.0 if asked[0] == asked[1] else (1.0 if all(asked) else 0.5)
 
 
 def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
@@ -274,7 +325,11 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
 
     It is only sure if the query has all names, numbers and operators, and no others.
     """
-    linear = _WEIGHTS["bias"] + sum(_WEIGHTS[name] * value for name, value in evidence.items())
+    if evidence["named"] and evidence["predicated"] < _MIN_PREDICATED:
+        return 0.0  # only the name is the same: "songs on X", "when did X come out"
+    linear = _WEIGHTS["bias"] + sum(
+        _WEIGHTS.get(name, 0.0) * value for name, value in evidence.items()
+    )
     differs = any(evidence[name] for name in ("unserved", "unasked", "missing", "extra"))
     is_doubted = differs or evidence["explained"] < _MIN_SURE_EXPLAINED
     maximum = MAX_DOUBTED_CONFIDENCE if is_doubted else _MAX_CHANCE
@@ -282,22 +337,51 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
 
 
 def _measure_coverage(
-    words: Sequence[tuple[str, str]], other_words: Sequence[tuple[str, str]]
+    words: tuple[tuple[str, str], ...], *other_words: tuple[tuple[str, str], ...]
 ) -> float:
     """Return the share (0–1) of words, by weight, that the other words mean too."""
-    stems = {stem for _, stem in other_words}
-    vectors = [vector for word, _ in other_words if (vector := find_vector(word)) is not None]
-    units = np.array([vector / (np.linalg.norm(vector) or 1.0) for vector in vectors])
-    total = covered = 0.0
-    for word, stem in words:
-        vector = find_vector(word)
-        weight = float(np.linalg.norm(vector)) if vector is not None else 1.0
-        total += weight
-        if stem in stems:
-            covered += weight
-        elif vector is not None and len(units):
-            covered += max(0.0, float((units @ vector).max()))
-    return covered / total if total else 1.0
+    stems = {stem for phrase in other_words for _, stem in phrase}
+    vectors, weights = _stack_vectors(words)
+    units = np.concatenate([_stack_units(phrase) for phrase in other_words])
+    nearest = (vectors @ units.T).max(1, initial=0.0)
+    is_same = np.array([stem in stems for _, stem in words])
+    total = float(weights.sum())
+    return float(np.where(is_same, weights, nearest).sum()) / total if total else 1.0
+
+
+@lru_cache(maxsize=4096)
+def _stack_vectors(words: tuple[tuple[str, str], ...]) -> tuple[Vectors, Vectors]:
+    """Return the vectors of words, zeros for unknown ones, and their weights in a phrase."""
+    vectors = [find_vector(word) for word, _ in words]
+    rows = [np.zeros(_DIMENSION_COUNT, np.float32) if item is None else item for item in vectors]
+    weights = [1.0 if item is None else float(np.linalg.norm(item)) for item in vectors]
+    return np.array(rows, np.float32).reshape(-1, _DIMENSION_COUNT), np.array(weights, np.float32)
+
+
+@lru_cache(maxsize=4096)
+def _stack_units(words: tuple[tuple[str, str], ...]) -> Vectors:
+    """Return the unit vectors of words, zeros for unknown ones."""
+    vectors, weights = _stack_vectors(words)
+    return vectors / np.where(weights > 0, weights, 1)[:, None]
+
+
+@dataclass(frozen=True)
+class _ExampleQuery:
+    """The query of an example.
+
+    Attributes:
+        iris: its IRIs, and whether each is a predicate.
+        texts: the texts of its literals and of its limit.
+        name_words: the words of the names of its IRIs.
+        kinds: the kinds of its operators.
+    """
+
+    text: str
+    tree: Query
+    iris: Mapping[str, NameScope]
+    texts: tuple[str, ...]
+    name_words: tuple[tuple[str, str], ...]
+    kinds: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -305,17 +389,13 @@ class _Adaptation:
     """The query of an example with the names and numbers of a question.
 
     Attributes:
-        missing_count: the names and numbers of the example that the question lacks.
-        extra_count: the numbers and quotations of the question that the query lacks.
-        name_words: the words of the names in the query.
+        missing_count: the names and numbers of the example that the question lacks, 3 at most.
+        extra_count: the numbers and quotations of the question that the query lacks, 3 at most.
     """
 
     query: str
     missing_count: int
     extra_count: int
-    name_words: tuple[str, ...]
-    kinds: frozenset[str]
-    iris: frozenset[str]
 
 
 def _list_query_kinds(tree: Query) -> frozenset[str]:
@@ -332,7 +412,7 @@ def _list_query_kinds(tree: Query) -> frozenset[str]:
 
 
 def _adapt_example(
-    example: QueryExample,
+    example: _ExampleQuery,
     wording: _Reading,
     reading: _Reading,
     links: Sequence[Link],
@@ -345,9 +425,9 @@ def _adapt_example(
         links: the links of the question.
         known_links: the links of examples by their wording; it is filled.
     """
-    tree, kinds, texts = _read_query(example.query)
+    tree, texts = example.tree, example.texts
     classes = {cls.iri for cls in graph.profile.classes}
-    iris = [iri for iri, kind in kinds.items() if kind == "entities" and iri not in classes]
+    iris = [iri for iri, kind in example.iris.items() if kind == "entities" and iri not in classes]
     numbers = _pair_numbers(wording, reading, texts)
     named_texts = [text for text in texts if wording.has_text(text) and text not in numbers]
     lost = [text for text in named_texts if not reading.has_text(text)]
@@ -373,26 +453,31 @@ def _adapt_example(
     limit = numbers.get(str(tree.limit), "")
     changed: Query = transform(tree, change) if names or numbers else tree
     changed = replace(changed, limit=int(limit)) if limit.isdigit() else changed
-    query = to_text(changed) if changed is not tree else example.query
+    query = to_text(changed) if changed is not tree else example.text
     extra = [text for text in (*reading.numbers, *reading.quotations) if text not in query]
-    words = (split_tokens(split_local_name(iri)) for iri in kinds)
+    tokens = reading.tokenized.tokens
+    for link in _select_whole_names(list(_select_names(links).values())):
+        words = " ".join(tokens[at].text for at in link.positions)
+        if link.target not in query and not wording.has_text(words):
+            extra.append(words)
     return _Adaptation(
-        query,
-        len(lost),
-        len(extra),
-        tuple(word for name in words for word in name),
-        _list_query_kinds(changed),
-        frozenset(kinds),
+        query, min(len(lost), _MAX_DIFFERENCE_COUNT), min(len(extra), _MAX_DIFFERENCE_COUNT)
     )
 
 
 @lru_cache(maxsize=4096)
-def _read_query(query: str) -> tuple[Query, Mapping[str, NameScope], tuple[str, ...]]:
-    """Return the tree of a query, its IRIs, and the texts of its literals and of its limit."""
-    tree = to_tree(query)
+def _read_query(query: str) -> _ExampleQuery:
+    """Read the query of an example.
+
+    Raises:
+        QuerySyntaxError: it cannot be read.
+    """
+    tree, iris = to_tree(query), extract_iris(query)
     texts = [term.value for term in walk(tree) if isinstance(term, Literal)]
     texts += [str(tree.limit)] if (tree.limit or 0) > 1 else []
-    return tree, extract_iris(query), tuple(texts)
+    words = ((word, word) for iri in iris for word in split_tokens(split_local_name(iri)))
+    kinds = _list_query_kinds(tree)
+    return _ExampleQuery(query, tree, iris, tuple(texts), tuple(words), kinds)
 
 
 def _pair_numbers(wording: _Reading, reading: _Reading, texts: Sequence[str]) -> dict[str, str]:
@@ -426,12 +511,7 @@ def _pair_names(
     old_names, new_names = _select_names(own_links), _select_names(links)
     lost = [*texts, *(iri for iri in iris if iri in old_names and iri not in new_names)]
     fresh = [link for target, link in new_names.items() if target not in old_names]
-    fresh = [
-        link
-        for link in fresh
-        if link.score >= _MIN_NAME_SCORE
-        and (not any(set(link.positions) < set(other.positions) for other in fresh))
-    ]
+    fresh = _select_whole_names(fresh)
     names: dict[str, str] = {}
     for constant in lost:
         kind = ItemKind.ENTITY if constant in iris else ItemKind.VALUE
@@ -452,6 +532,16 @@ def _select_names(links: Sequence[Link]) -> dict[str, Link]:
     kinds = (ItemKind.ENTITY, ItemKind.VALUE)
     names = [link for link in links if link.kind in kinds and link.score >= _MIN_LINK_SCORE]
     return {link.target: link for link in reversed(names)}
+
+
+def _select_whole_names(links: Sequence[Link]) -> list[Link]:
+    """Return the links with whole names that are in no longer name."""
+    return [
+        link
+        for link in links
+        if link.score >= _MIN_NAME_SCORE
+        and not any(set(link.positions) < set(other.positions) for other in links)
+    ]
 
 
 def _list_types(iri: str, graph: KnowledgeGraph) -> tuple[str, ...]:
@@ -488,9 +578,11 @@ def _choose_outcome(outcome: Step, similar: Answer) -> Step:
         joint = min(high + (1 - high) * low * _AGREEMENT_WEIGHT, _MAX_CHANCE)
         surer = similar if similar.confidence > confidence else best
         return replace(surer, confidence=round(max(high, joint), 4), usage=usage)
-    if similar.confidence <= confidence:
+    is_unconfirmed = similar.confidence < _MIN_UNCONFIRMED_CHANCE
+    is_unlikely = similar.confidence < _MIN_UNREFUSED_CHANCE and isinstance(outcome, Refusal)
+    if similar.confidence <= confidence or is_unlikely:
         return outcome
-    factor = _UNCONFIRMED_FACTOR if similar.confidence < _MIN_UNCONFIRMED_CHANCE else 1.0
+    factor = _UNCONFIRMED_FACTOR if is_unconfirmed else 1.0
     return replace(similar, confidence=round(similar.confidence * factor, 4), usage=usage)
 
 
@@ -516,7 +608,7 @@ async def answer_from_similar(
         (graph, item) for graph in graphs if (item := find_similar_example(question, graph))
     ]
     graph, similar = max(similar_examples, key=lambda pair: pair[1].chance, default=(None, None))
-    if graph is None or similar is None or similar.chance < _MIN_CHANCE:
+    if graph is None or similar is None:
         return None
     endpoint = CountingEndpoint(graph.endpoint)
     limits = ToolLimits(timeout=_TIMEOUT_SECONDS)
