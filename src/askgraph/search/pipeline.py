@@ -443,8 +443,8 @@ def detect_name_filters(
             item for item in frame.operators if span.stop <= item.first or item.last < span.start
         )
         frame = replace(frame, operators=(*operators, operator))
-        others = tuple(item for item in links if {*span}.isdisjoint(item.positions))
-        return replace(linked, links=others), frame
+        remaining_links = tuple(item for item in links if {*span}.isdisjoint(item.positions))
+        return replace(linked, links=remaining_links), frame
     explained = {at for item in strong_links for at in item.positions}
     explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}

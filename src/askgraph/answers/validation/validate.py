@@ -86,8 +86,8 @@ def find_faults(
         subject = CheckInput(text, tree, services)
         findings_by_key: dict[tuple[object, ...], Finding] = {}
         for name in checks:
-            found = _load_check(name)(subject)
-            for finding in sorted(found, key=lambda one: one.place.start if one.place else -1):
+            faults = _load_check(name)(subject)
+            for finding in sorted(faults, key=lambda item: item.place.start if item.place else -1):
                 findings_by_key.setdefault(_get_identity(finding), finding)
         findings = tuple(findings_by_key.values())
         return adjust_certainties(subject.tree, findings) if subject.tree and findings else findings

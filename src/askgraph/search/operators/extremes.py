@@ -204,10 +204,10 @@ def _find_measure(
     # "when did the oldest rower start", "the largest moon in the solar system"
     if measure is not None and (measure.is_age or (attachment is not None and attachment.path)):
         owner = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
-        own = query.find_by_words(
+        near = query.find_by_words(
             measure.property_names, MEASURED_SORTS, require_variable=True, preferred=owner
         )
-        attachment = own if own and own.vertex is owner and not own.path else attachment
+        attachment = near if near and near.vertex is owner and not near.path else attachment
     if attachment is not None and _can_measure(query, attachment, measure):
         return query.attach_and_consume(attachment), is_time_value(
             query.schema, attachment.predicate, measure

@@ -185,8 +185,8 @@ def count_needless_steps(
         return 0.0
     query = candidate.tree
     parts = tuple(node for node in query.where.elements if not isinstance(node, Pattern))
-    others = walk((parts, query.columns, query.order, query.having, query.group_by))
-    other_variables = {node for node in others if isinstance(node, Variable)}
+    nodes = walk((parts, query.columns, query.order, query.having, query.group_by))
+    other_variables = {node for node in nodes if isinstance(node, Variable)}
     steps = [
         entry
         for entry in patterns
