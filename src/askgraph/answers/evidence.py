@@ -168,7 +168,10 @@ class _PatternCollector:
             case ast.Query() if (
                 not element.is_aggregate and element.limit is None and not element.having
             ):
-                return [self.open_select(element, marks)]
+                # its group replaces the sub-select, to expose the inner variables
+                inner = self.mark_group(element.where, marks)
+                binds = [ast.Bind(v, name) for name, v in element.columns if v is not None]
+                return [ast.Nested("", ast.Group((*inner.elements, *binds)))]
             case ast.Filter(
                 condition=ast.Call(name="NOT EXISTS", arguments=(ast.Group() as group,))
             ):
@@ -189,12 +192,6 @@ class _PatternCollector:
         inner = self.mark_group(group, (*marks, mark))
         mark_bind = ast.Bind(_make_integer(1), Variable(mark))
         return ast.Group((*inner.elements, mark_bind))
-
-    def open_select(self, select: ast.Query, marks: tuple[str, ...]) -> ast.Nested:
-        """Replace a sub-select by its group to expose the inner variables."""
-        inner = self.mark_group(select.where, marks)
-        binds = [ast.Bind(value, name) for name, value in select.columns if value is not None]
-        return ast.Nested("", ast.Group((*inner.elements, *binds)))
 
     def list_variables(self) -> list[Variable]:
         """Return the variables of all patterns, then the marks."""

@@ -184,10 +184,12 @@ class Headline:
     @cached_property
     def _names(self) -> Names:
         """Names with the values of constants: `the diameter of Mercury (4,879 km)`."""
+        decided = self.decided or SelectResult((), ())
         constants = {
             name: self._write_value(terms[0], name)
-            for name, terms in self._list_decided().items()
-            if len(terms) == 1 and isinstance(self._find_owner(name), NamedNode)
+            for name in decided.variables
+            if len(terms := list(dict.fromkeys(decided.get_column(name)))) == 1
+            and isinstance(self._find_owner(name), NamedNode)
         }
         return Names(self.labels, self._phrases, facts=self.facts, values=constants)
 
@@ -218,10 +220,6 @@ class Headline:
             term, self._writer, self.labels, (self.units or {}).get(variable), variable
         )
 
-    def _list_decided(self) -> dict[str, list[Term | None]]:
-        result = self.decided or SelectResult((), ())
-        return {name: list(dict.fromkeys(result.get_column(name))) for name in result.variables}
-
     def _find_owner(self, name: str) -> Term | Variable | None:
         patterns = _list_patterns(self.query)
         return next((p.subject for p in patterns if p.object == Variable(name)), None)
@@ -246,7 +244,9 @@ class Headline:
     def _tell(self, result: SelectResult) -> str:
         if self.query.form != "SELECT" or not self.query.columns:
             return ""
-        query = self._fit_limit(self._drop_names(result), result)
+        query = self._drop_names(result)
+        if query.order and query.limit and 0 < len(result.rows) < query.limit:
+            query = replace(query, limit=len(result.rows))
         sentence = Sentence(query, self._names)
         sentence.is_single = len(set(result.rows)) == 1
         by = unwrap(self.query.order[0][0]) if self.query.order else None
@@ -305,12 +305,6 @@ class Headline:
             return self.say(key, phrase.removeprefix("the "))
         is_value = phrase.startswith("the ") and not self.query.order and not self.query.having
         return self.say("said no value" if is_value else "said nothing", phrase)
-
-    def _fit_limit(self, query: Query, result: SelectResult) -> Query:
-        """Return the query with the number of its rows as its limit if that is smaller."""
-        if query.order and query.limit and 0 < len(result.rows) < query.limit:
-            return replace(query, limit=len(result.rows))
-        return query
 
     def _describe(self, result: SelectResult) -> str:
         """Return the classes of one thing, then its values by their predicates."""

@@ -20,7 +20,6 @@ from pyoxigraph import NamedNode
 from askgraph.answers.example_questions import (
     COORDINATE_NAMES,
     MAX_LISTED_ROWS,
-    Starter,
     choose_language,
     is_noun,
     is_spoken,
@@ -399,7 +398,11 @@ async def find_starters(
     while waiting and len(answers) < most and asyncio.get_running_loop().time() < end:
         starter = waiting.pop(0)
         outcome = await ask(Question(starter.text, language_of_names), graph)
-        if is_sure(outcome) and _is_fitting(outcome, starter):
+        if (
+            is_sure(outcome)
+            and starter.about in list_answer_iris(outcome.query)
+            and starter.least <= len(outcome.result.rows) <= starter.most
+        ):
             answers.append((starter.text, outcome))
             again = False
         elif not again:  # try another question of this kind once
@@ -409,11 +412,6 @@ async def find_starters(
         else:
             again = False
     return answers
-
-
-def _is_fitting(answer: Answer, starter: Starter) -> bool:
-    is_about = starter.about in list_answer_iris(answer.query)
-    return is_about and starter.least <= len(answer.result.rows) <= starter.most
 
 
 def is_sure(outcome: Outcome) -> TypeGuard[Answer]:

@@ -30,7 +30,6 @@ from askgraph.trace import Clarification, Draft, Trace
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.examples import (
-    ExampleCheck,
     Lesson,
     LessonEffect,
     confirm_example,
@@ -242,9 +241,10 @@ def check(
         if differing_rows := [row for row in rows if row[2] != "same"]:
             headers = ("graph", "id", "status", "detail")
             print_blocks(format_table(headers, differing_rows))
+        counts = Counter(example.status for example in checked_examples)
+        text = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to check"
         typer.echo(
-            f"{format_count(len(checked_examples), 'example')}: {_format_counts(checked_examples)}",
-            err=not checked_examples,
+            f"{format_count(len(checked_examples), 'example')}: {text}", err=not checked_examples
         )
     if drifted:
         raise typer.Exit(EXAMPLES_EXIT_CODE)
@@ -397,8 +397,3 @@ def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, obj
 def _format_result(example: QueryExample) -> tuple[str, str]:
     confirmation = example.confirmation
     return (f"{confirmation.rows:,}", confirmation.when[:10]) if confirmation else ("", "")
-
-
-def _format_counts(checked_examples: list[ExampleCheck]) -> str:
-    counts = Counter(example.status for example in checked_examples)
-    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing to check"

@@ -259,7 +259,17 @@ class FederatedJoin:
             for clause, solutions in zip(ready, results, strict=True):
                 self._store(clause, solutions)
             pending = [clause for clause in pending if clause not in ready]
-        return self._insert_solutions(service_clauses)
+        pieces, end = list[str](), 0
+        for clause in service_clauses:
+            pieces += [self.text[end : clause.start], f" {self._solved[clause.start].text} "]
+            end = clause.end
+        text = "".join(pieces) + self.text[end:]
+        if len(text) > MAX_QUERY_CHARACTERS:
+            raise QueryError(
+                f"the solutions of the SERVICE clauses have {len(text):,} characters; at most "
+                f"{MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
+            )
+        return text
 
     @cached_property
     def prologue(self) -> str:
@@ -306,19 +316,6 @@ class FederatedJoin:
         if clause.is_alternative:  # Virtuoso 7.2 loses the solutions of a lone VALUES in a UNION
             text = f"{{ SELECT * WHERE {{ {text} }} }}"
         self._solved[clause.start] = EvaluatedClause(text, clause.certain)
-
-    def _insert_solutions(self, evaluated: Sequence[ServiceClause]) -> str:
-        pieces, end = list[str](), 0
-        for clause in evaluated:
-            pieces += [self.text[end : clause.start], f" {self._solved[clause.start].text} "]
-            end = clause.end
-        text = "".join(pieces) + self.text[end:]
-        if len(text) > MAX_QUERY_CHARACTERS:
-            raise QueryError(
-                f"the solutions of the SERVICE clauses have {len(text):,} characters; at most "
-                f"{MAX_QUERY_CHARACTERS:,} can be joined: make the clauses more selective"
-            )
-        return text
 
 
 def get_service(target: str, endpoints: Mapping[str, Endpoint]) -> Endpoint:

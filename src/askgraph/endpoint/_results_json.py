@@ -285,7 +285,13 @@ def _build_term(kind: str, value: str, datatype: str, language: str, direction: 
         case "bnode":
             return BlankNode(re.sub(r"[^A-Za-z0-9_]", "_", value) or "b")
         case "literal" | "typed-literal":
-            return _build_literal(value, datatype, language, direction)
+            if datatype and not language:
+                return Literal(repair_value(value, datatype), datatype=_build_iri(datatype))
+            known_direction = _DIRECTIONS.get(direction)
+            for tag, way in ((language, known_direction), (language.replace("_", "-"), None)):
+                with suppress(ValueError):
+                    return Literal(value, language=tag or None, direction=way if tag else None)
+            return Literal(value)
         case _:
             raise MalformedReply(f"a value of the reply has the unknown type {kind!r}")
 
@@ -303,15 +309,6 @@ def _build_iri(value: str) -> NamedNode:
 
 
 _DIRECTIONS: Mapping[str, BaseDirection] = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
-
-
-def _build_literal(value: str, datatype: str, language: str, direction: str) -> Literal:
-    if datatype and not language:
-        return Literal(repair_value(value, datatype), datatype=_build_iri(datatype))
-    for tag, way in ((language, _DIRECTIONS.get(direction)), (language.replace("_", "-"), None)):
-        with suppress(ValueError):
-            return Literal(value, language=tag or None, direction=way if tag else None)
-    return Literal(value)
 
 
 _FORMATS = {"text/tab-separated-values": "tsv", "text/csv": "csv"}

@@ -64,17 +64,11 @@ class FederatedEndpoint(EndpointWrapper):
         checked_query = await asyncio.to_thread(request.check, self.prefixes, allowed)
         if not any(service in self.services for service in checked_query.services):
             return await run(self._inner, query, timeout)
-        return await self._run_joined(
-            remove_comments(checked_query.text), direct_services, deadline, run
-        )
-
-    async def _run_joined(
-        self, text: str, direct_services: Collection[str], deadline: float, run: RunOnEndpoint[Kind]
-    ) -> Kind:
         # Every question opens this module; only one with a SERVICE needs the parser of clauses.
         from askgraph.endpoint._joining import FederatedJoin, get_seconds_left, get_service
         from askgraph.sparql.federation.service import get_sole_clause
 
+        text = remove_comments(checked_query.text)
         if single_clause := get_sole_clause(text):
             clause, query = single_clause
             service = await asyncio.to_thread(get_service, clause.target, self.services)

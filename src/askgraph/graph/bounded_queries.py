@@ -140,10 +140,6 @@ class QuerySession:
         """Whether a bigger budget could give more: a query timed out, or much of it is used."""
         return self.has_timed_out or self.get_remaining_share() < _AMPLE_SHARE
 
-    def use_graphs(self, graphs: Sequence[str]) -> None:
-        """Query the union of these named graphs from now on."""
-        self.graphs = tuple(graphs)
-
     def get_remaining_share(self) -> float:
         """Return the remaining share of the budget, between 0 and 1."""
         queries = 1 - self.query_count / self._max_queries

@@ -275,16 +275,12 @@ def _collect_targets(graph: GraphArrays, first: int, last: int, iri: str) -> dic
     targets: dict[int, list[int]] = defaultdict(list)
     number = graph.get_predicate_number(iri)
     if number is not None:
-        subjects, objects = _select_iris(graph, graph.get_edges_in_range(first, last, number))
-        for subject, target in zip(subjects.tolist(), objects.tolist(), strict=True):
+        subjects, objects = graph.get_edges_in_range(first, last, number)
+        is_iri = (objects >= graph.terms.first_iri) & (objects < graph.terms.first_blank)
+        edges = zip(subjects[is_iri].tolist(), objects[is_iri].tolist(), strict=True)
+        for subject, target in edges:
             targets[subject].append(target)
     return targets
-
-
-def _select_iris(graph: GraphArrays, pairs: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
-    subjects, objects = pairs
-    is_iri = (objects >= graph.terms.first_iri) & (objects < graph.terms.first_blank)
-    return subjects[is_iri], objects[is_iri]
 
 
 def _clip(text: str) -> str:

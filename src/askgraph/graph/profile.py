@@ -269,9 +269,6 @@ def merge_profiles(first: Profile, second: Profile) -> Profile:
     part is the higher one.
     """
 
-    def pick_first(numbers: Sequence[int]) -> int:
-        return next((number for number in numbers if number), 0)
-
     def rate_certainty(part: Part) -> tuple[float, int]:
         return (-1.0 if part.share is None else part.share, part.seen)
 
@@ -279,7 +276,7 @@ def merge_profiles(first: Profile, second: Profile) -> Profile:
     for part in second.completeness:
         parts[part.name] = max(part, parts.get(part.name, part), key=rate_certainty)
     return replace(
-        _join_profiles([first, second], pick_first, combine_sampled=all),
+        _join_profiles([first, second], lambda ns: next(filter(None, ns), 0), combine_sampled=all),
         source=first.source or second.source,
         described=first.described or second.described,
         completeness=replace_parts((), parts),

@@ -176,7 +176,7 @@ async def _profile_session(
     if graphs is None and (total == 0 or (total is None and await _is_empty(session))):
         graphs, part = await list_graphs(session)
         if graphs:
-            session.use_graphs([graph for graph, _ in graphs])
+            session.graphs = tuple(graph for graph, _ in graphs)
             total = await count_triples(session, max_rows=MAX_DOWNLOAD_TRIPLES)
             number = "its only named graph" if len(graphs) == 1 else f"{len(graphs):,} named graphs"
             cuts = (f"{EMPTY_DEFAULT_NOTE}: questions go to the union of {number}",)

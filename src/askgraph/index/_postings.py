@@ -75,13 +75,10 @@ class Vocabulary:
         return sorted(
             number
             for number in candidates
-            if number is not None and self._is_one_edit_away(number, word)
+            if number is not None
+            and abs(self._offsets[number + 1] - self._offsets[number] - len(word.encode())) <= 4
+            and OSA.distance(self._read_bytes(number).decode(), word, score_cutoff=1) == 1
         )
-
-    def _is_one_edit_away(self, number: int, word: str) -> bool:
-        if abs(self._offsets[number + 1] - self._offsets[number] - len(word.encode())) > 4:
-            return False
-        return OSA.distance(self._read_bytes(number).decode(), word, score_cutoff=1) == 1
 
     def _find_first(self, encoded: bytes) -> int:
         return bisect_left(range(len(self)), encoded, key=self._read_bytes)

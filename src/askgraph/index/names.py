@@ -464,19 +464,16 @@ def complete_names(names: NameIndex, text: str, *, limit: int = 8) -> tuple[Name
     completion_by_target: dict[str, NameCompletion] = {}
     if not text[-1:].strip():
         return ()
-    for start in _find_starts(text):
+    word_starts = [match.start() for match in re.finditer(r"\S+", text)][-_MAX_WORDS:]
+    for start in word_starts:
         typed = text[start:]
+        if sum(map(str.isalnum, typed)) < _MIN_LETTERS_COUNT:
+            break  # and so have the shorter ones
         for name in _sort_names(_find_names(names, typed), typed):
             completion_by_target.setdefault(name.target, NameCompletion(name, start))
         if len(completion_by_target) >= limit:
             break
     return tuple(completion_by_target.values())[:limit]
-
-
-def _find_starts(text: str) -> list[int]:
-    """Return the positions where the last words of a text begin, the longest run first."""
-    begins = [match.start() for match in re.finditer(r"\S+", text)][-_MAX_WORDS:]
-    return [start for start in begins if sum(map(str.isalnum, text[start:])) >= _MIN_LETTERS_COUNT]
 
 
 def _find_names(names: NameIndex, typed: str) -> Iterator[IndexedName]:
@@ -489,23 +486,22 @@ def _find_names(names: NameIndex, typed: str) -> Iterator[IndexedName]:
         number = names.find_word(stem_word(word))
         names_with_word = names.find_names(number) if number is not None else np.empty(0, np.int32)
         matches = names_with_word if matches is None else np.intersect1d(matches, names_with_word)
-    completing = _find_prefix_names(names, words[-1])
+    last_word = words[-1]
+    first = _find_word_position(names, last_word)
+    last = _find_word_position(names, last_word + "\U0010ffff")
+    start, end = int(names.posting_offsets[first]), int(names.posting_offsets[last])
+    completing = names.postings[start : min(end, start + _MAX_POSTINGS_COUNT)]
+    full_word = names.find_word(stem_word(last_word))
+    if full_word is not None:
+        further = names.find_names(full_word)[:_MAX_POSTINGS_COUNT]
+        completing = np.concatenate([completing, further])
+    completing = np.unique(completing)
     matches = completing if matches is None else np.intersect1d(matches, completing)
     shortest = np.argsort(names.lengths[matches], kind="stable")[:_MAX_NAMES_COUNT]
     for name_number in matches[shortest].tolist():
         name = names.read_name(name_number)
         if name.kind is not ItemKind.VALUE:
             yield name
-
-
-def _find_prefix_names(names: NameIndex, word: str) -> NDArray[np.int32]:
-    first, last = _find_word_position(names, word), _find_word_position(names, word + "\U0010ffff")
-    start, end = int(names.posting_offsets[first]), int(names.posting_offsets[last])
-    matches = names.postings[start : min(end, start + _MAX_POSTINGS_COUNT)]
-    full_word = names.find_word(stem_word(word))
-    if full_word is not None:
-        matches = np.concatenate([matches, names.find_names(full_word)[:_MAX_POSTINGS_COUNT]])
-    return np.unique(matches)
 
 
 def _find_word_position(names: NameIndex, word: str) -> int:

@@ -20,7 +20,6 @@ from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import (
     BestNames,
     ResourceTable,
-    Scores,
     TableIndex,
     TableWriter,
     check_limit,
@@ -152,14 +151,12 @@ class TrigramIndex(TableIndex):
         return np.flatnonzero(sums > bounds)
 
     def _rank(self, names: Documents, trigrams: list[_SearchTrigram], limit: int) -> BestNames:
-        return rank_names(self.table, names, self._score_names(names, trigrams), limit)
-
-    def _score_names(self, names: Documents, trigrams: list[_SearchTrigram]) -> Scores:
         positions, position_owners = self.postings.locate_words(names)
         shares = np.zeros(len(self.postings.vocabulary))
         shares[[trigram.word for trigram in trigrams]] = [trigram.share for trigram in trigrams]
         weights = shares[self.postings.words[positions]] * self.postings.word_counts[positions]
-        return np.bincount(position_owners, weights, len(names)) / self.lengths[names]
+        scores = np.bincount(position_owners, weights, len(names)) / self.lengths[names]
+        return rank_names(self.table, names, scores, limit)
 
 
 def _split_trigrams(text: str) -> list[str]:

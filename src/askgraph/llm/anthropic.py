@@ -145,6 +145,11 @@ def build_body(request: llm.Request, model: str, *, in_words: bool, max_tokens: 
     if request.schema is not None and in_words:
         messages = request_schema(request.schema, messages)
     system = "\n\n".join(message.text for message in messages if isinstance(message, llm.System))
+    output_config: Json = {}
+    if request.schema is not None and not in_words:
+        output_config["format"] = {"type": "json_schema", "schema": request.schema}
+    if request.effort:
+        output_config["effort"] = request.effort
     fields: dict[str, Any] = {
         "model": model,
         "stream": True,
@@ -154,7 +159,7 @@ def build_body(request: llm.Request, model: str, *, in_words: bool, max_tokens: 
         "temperature": request.temperature,
         "top_p": request.top_p,
         "stop_sequences": list(request.stop) or None,
-        "output_config": _build_output_config(request, in_words=in_words),
+        "output_config": output_config or None,
     }
     if request.tools:
         fields["tools"] = [
@@ -271,12 +276,3 @@ def _build_blocks(message: llm.Message) -> list[Json]:
 
 def _encode_call(call: llm.ToolCall) -> Json:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": parse_arguments(call)}
-
-
-def _build_output_config(request: llm.Request, *, in_words: bool) -> Json | None:
-    config: Json = {}
-    if request.schema is not None and not in_words:
-        config["format"] = {"type": "json_schema", "schema": request.schema}
-    if request.effort:
-        config["effort"] = request.effort
-    return config or None

@@ -241,10 +241,6 @@ class ModelStack:
         """The model that answers."""
         return self.patient.identity
 
-    def charge_to(self, *accounts: BudgetAccount) -> "ModelStack":
-        """Return the same model, whose calls are also charged to some accounts."""
-        return replace(self, accounts=(*self.accounts, *accounts))
-
     def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
@@ -280,7 +276,8 @@ def charge_model(
         SetupError: an account limits money and there is no price.
     """
     if isinstance(model, ModelStack):
-        return replace(model, prices=model.prices or prices).charge_to(*accounts)
+        all_accounts = (*model.accounts, *accounts)
+        return replace(model, prices=model.prices or prices, accounts=all_accounts)
     return BudgetedModel(model, *accounts, prices=prices)
 
 

@@ -63,7 +63,20 @@ class CachedModel(llm.ModelWrapper):
             head, _, body = self._get_path(key).read_bytes().partition(b"\n")
             if json.loads(head) != {"key": key, "sha256": hashlib.sha256(body).hexdigest()}:
                 return None
-            return _decode_completion(json.loads(body))
+            value = json.loads(body)
+            choices = tuple(
+                llm.Choice(
+                    **{
+                        **choice,
+                        "calls": tuple(llm.ToolCall(**call) for call in choice["calls"]),
+                        "finish": llm.Finish(choice["finish"]),
+                        "logprobs": tuple(llm.TokenLogprob(**item) for item in choice["logprobs"]),
+                    }
+                )
+                for choice in value["choices"]
+            )
+            usage = llm.TokenUsage(**value["usage"])
+            return llm.Completion(**{**value, "choices": choices, "usage": usage, "stored": True})
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -100,24 +113,3 @@ def encode_request(identity: llm.Identity, request: llm.Request) -> dict[str, An
         "schema": schema,
         "options": options,
     }
-
-
-def _decode_completion(value: dict[str, Any]) -> llm.Completion:
-    """Read a cached completion.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is damaged.
-    """
-    choices = tuple(
-        llm.Choice(
-            **{
-                **choice,
-                "calls": tuple(llm.ToolCall(**call) for call in choice["calls"]),
-                "finish": llm.Finish(choice["finish"]),
-                "logprobs": tuple(llm.TokenLogprob(**token) for token in choice["logprobs"]),
-            }
-        )
-        for choice in value["choices"]
-    )
-    usage = llm.TokenUsage(**value["usage"])
-    return llm.Completion(**{**value, "choices": choices, "usage": usage, "stored": True})

@@ -145,7 +145,9 @@ def build_config(request: llm.Request, *, choices: int, already: int) -> dict[st
         ]
         fields["tools"] = [{"function_declarations": declarations}]
         fields["tool_config"] = {
-            "function_calling_config": _build_calling_config(request.tool_choice)
+            "function_calling_config": {"mode": _CALLING_MODES[request.tool_choice]}
+            if request.tool_choice in _CALLING_MODES
+            else {"mode": "ANY", "allowed_function_names": [request.tool_choice]}
         }
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -206,20 +208,15 @@ def _build_parts(message: llm.Message) -> list[types.Part]:
         case llm.Assistant(text, calls, _, opaque):
             signatures: dict[str, str] = json.loads(opaque) if opaque else {}
             parts = [types.Part(text=text)] if text or not calls else []
-            return parts + [_build_call_part(call, signatures.get(call.id)) for call in calls]
+            for tool_call in calls:
+                signature = signatures.get(tool_call.id)
+                part = types.Part(
+                    function_call=types.FunctionCall(
+                        id=tool_call.id, name=tool_call.name, args=parse_arguments(tool_call)
+                    ),
+                    thought_signature=base64.b64decode(signature) if signature else None,
+                )
+                parts.append(part)
+            return parts
         case llm.User(text) | llm.System(text):
             return [types.Part(text=text)]
-
-
-def _build_call_part(call: llm.ToolCall, signature: str | None) -> types.Part:
-    arguments = parse_arguments(call)
-    return types.Part(
-        function_call=types.FunctionCall(id=call.id, name=call.name, args=arguments),
-        thought_signature=base64.b64decode(signature) if signature else None,
-    )
-
-
-def _build_calling_config(choice: str) -> dict[str, Any]:
-    if choice in _CALLING_MODES:
-        return {"mode": _CALLING_MODES[choice]}
-    return {"mode": "ANY", "allowed_function_names": [choice]}

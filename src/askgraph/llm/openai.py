@@ -241,9 +241,14 @@ def build_body(
 ) -> Any:
     """Return the JSON of a streamed request for `choices` choices."""
     name = "max_completion_tokens" if "max_tokens" in lacks else "max_tokens"
+    messages = request.messages
+    if request.schema is not None and lacks & {"schema", "response_format"}:
+        messages = request_schema(request.schema, messages)
+    if "system" in lacks:
+        messages = _merge_system_messages(messages)
     fields: dict[str, Any] = {
         "model": model, "stream": "stream" not in lacks,
-        "messages": [_encode_message(message) for message in _prepare_messages(request, lacks)],
+        "messages": [_encode_message(message) for message in messages],
         "stream_options": None if "stream" in lacks else {"include_usage": True},
         "n": choices if choices > 1 else None, "seed": seed, "temperature": request.temperature,
         "top_p": request.top_p, name: request.max_tokens, "stop": list(request.stop) or None,
@@ -293,16 +298,6 @@ def find_rejected_parameter(
     if "response_format" in sent and re.search("json_schema|json_object", lowered):
         return format_parameter
     return None
-
-
-def _prepare_messages(
-    request: llm.Request, lacks: UnsupportedParameters
-) -> tuple[llm.Message, ...]:
-    """Return the messages, with the schema in words and without the role `system` if need be."""
-    messages = request.messages
-    if request.schema is not None and lacks & {"schema", "response_format"}:
-        messages = request_schema(request.schema, messages)
-    return _merge_system_messages(messages) if "system" in lacks else messages
 
 
 def _merge_system_messages(messages: tuple[llm.Message, ...]) -> tuple[llm.Message, ...]:

@@ -44,7 +44,13 @@ class ScriptedModel:
         """Stream the next reply, line by line."""
         request = llm.Request.from_options(messages, options)
         self.requests.append(request)
-        reply = self._get_reply(request, len(self.requests))
+        number = len(self.requests)
+        if callable(self._replies):
+            reply = self._replies(request)
+        elif number > len(self._replies):
+            raise SetupError(f"the script has {len(self._replies)} replies; this is call {number}")
+        else:
+            reply = self._replies[number - 1]
         if self.delay:
             await asyncio.sleep(self.delay)
         completion = self._build_completion(reply, request)
@@ -54,13 +60,6 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Do nothing: there are no resources to release."""
-
-    def _get_reply(self, request: llm.Request, number: int) -> ScriptedReply:
-        if callable(self._replies):
-            return self._replies(request)
-        if number > len(self._replies):
-            raise SetupError(f"the script has {len(self._replies)} replies; this is call {number}")
-        return self._replies[number - 1]
 
     def _build_completion(self, reply: ScriptedReply, request: llm.Request) -> llm.Completion:
         match reply:

@@ -233,7 +233,11 @@ class _StreamingCriteria:
         should_continue = self.on_text(
             self.take_new_text(input_ids[0]) if self.is_streaming else ""
         )
-        finished = [not should_continue or self.has_stop_text(row) for row in input_ids]
+        stops = self.request.stop
+        finished = [
+            not should_continue or (bool(stops) and _has_stop_text(self.decode_row(row), stops))
+            for row in input_ids
+        ]
         return torch.tensor(finished, device=input_ids.device)
 
     @property
@@ -252,9 +256,6 @@ class _StreamingCriteria:
         new_text = stable_text[self.sent_length :]
         self.sent_length = max(self.sent_length, len(stable_text))
         return new_text
-
-    def has_stop_text(self, row: Any) -> bool:
-        return bool(self.request.stop) and _has_stop_text(self.decode_row(row), self.request.stop)
 
 
 def _compute_max_length(local: LoadedModel, prompt: int, request: Request) -> int:
@@ -394,7 +395,14 @@ class TransformersModel:
         dtype: str | None = None,
         download: bool = False,
     ) -> None:
-        settings = json.dumps({"dtype": dtype, "files": _fingerprint_files(Path(model))})
+        path = Path(model)
+        paths = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
+        files = [  # the weights, which may change later
+            (file.name, file.stat().st_size, file.stat().st_mtime_ns)
+            for file in paths
+            if file.is_file()
+        ]
+        settings = json.dumps({"dtype": dtype, "files": files})
         self.identity = llm.Identity("transformers", model, settings=settings, grammar=True)
         self._load = partial(load_model, model, device=device, dtype=dtype, download=download)
         self._loaded: LoadedModel | None = None
@@ -464,13 +472,6 @@ class TransformersModel:
         except (torch.OutOfMemoryError, RuntimeError, IndexError, TemplateError) as problem:
             first = str(problem).strip().partition("\n")[0]
             raise ErrorReply(f"the model {self.identity.model!r} failed: {first}") from problem
-
-
-def _fingerprint_files(path: Path) -> list[list[object]]:
-    """Return names, sizes and times of the weights, which may change later."""
-    files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
-    files = [file for file in files if file.is_file()]
-    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
 
 
 def _describe_tools(request: llm.Request) -> llm.Request:

@@ -308,9 +308,10 @@ def assess_risk(
         and proposed.confidence >= _MIN_SURE_CONFIDENCE
         and has_different_values(answer, proposed)
     ):
-        return (
-            f"A program that matches words is fairly sure of another:\n{_describe_answer(proposed)}"
-        )
+        row_count = len(proposed.result.rows)
+        result_text = f"{row_count} rows" if proposed.boolean is None else str(proposed.boolean)
+        head = "A program that matches words is fairly sure of another:"
+        return "\n".join([head, *list_body_lines(proposed.query), f"→ {result_text}"])
     return ""
 
 
@@ -336,11 +337,3 @@ async def request_review(conversation: Conversation, instruction: str, message: 
             return Review(str(value["status"]), str(value["feedback"]), prompt, turn)
         case _:
             return Review("done", "", prompt, turn)
-
-
-def _describe_answer(answer: Answer) -> str:
-    """Return a query without its PREFIX lines, and a summary of its result."""
-    result_text = (
-        f"{len(answer.result.rows)} rows" if answer.boolean is None else str(answer.boolean)
-    )
-    return "\n".join([*list_body_lines(answer.query), f"→ {result_text}"])

@@ -37,7 +37,10 @@ class SpendingSettings:
     prices: PriceTable | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_positive(self, "timeout", "tokens", "seconds", "money")
+        for setting in ("timeout", "tokens", "seconds", "money"):
+            value = getattr(self, setting)
+            if value is not None and not value > 0:
+                raise SetupError(f"{setting!r} must be more than 0, not {value!r}")
 
     @property
     def options(self) -> Options:
@@ -99,14 +102,6 @@ def check_minimum(method: object, minimum: int, *settings: str) -> None:
     for setting in settings:
         if (value := getattr(method, setting)) < minimum:
             raise SetupError(f"{setting!r} must be {minimum} or more, not {value!r}")
-
-
-def check_positive(method: object, *settings: str) -> None:
-    """Raise `SetupError` if a setting is neither None nor greater than zero."""
-    for setting in settings:
-        value = getattr(method, setting)
-        if value is not None and not value > 0:
-            raise SetupError(f"{setting!r} must be more than 0, not {value!r}")
 
 
 def check_fractions(method: object, *settings: str) -> None:

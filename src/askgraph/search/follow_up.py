@@ -67,9 +67,10 @@ def complete_question(
         operator.name not in _NEUTRAL_OPERATORS for operator in operators
     ):
         return None  # "launches per year" computes with the terms it names
-    if (year := _find_only_year(reading, content)) is not None:
+    words = [reading.tokens[at].text for at in content if not reading.is_stop(at)]
+    if len(words) == 1 and _YEAR.fullmatch(words[0]):
         years = _YEAR.findall(earlier)
-        return _YEAR.sub(year, earlier) if len(years) == 1 else None
+        return _YEAR.sub(words[0], earlier) if len(years) == 1 else None
     link = _find_covering_link(link_question(reading, names), content)
     if link is None:
         return None
@@ -277,12 +278,6 @@ def _find_phrases(reading: TokenizedQuestion, keys: Iterable[str]) -> set[int]:
         if reading.has_phrase_at(phrase, at)
         for offset in range(len(phrase))
     }
-
-
-def _find_only_year(reading: TokenizedQuestion, tokens: Sequence[int]) -> str | None:
-    """Return the year if it is the only content of a question."""
-    content = [reading.tokens[at].text for at in tokens if not reading.is_stop(at)]
-    return content[0] if len(content) == 1 and _YEAR.fullmatch(content[0]) else None
 
 
 def is_about_result(text: str, language: str | None = None) -> bool:

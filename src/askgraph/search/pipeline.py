@@ -261,19 +261,17 @@ async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
         if linked.glossary_words
         else graph.profile
     )
-    return build_schema(await load_neighbourhood(graph, _collect_seeds(linked)), profile)
-
-
-def _collect_seeds(linked: LinkedQuestion) -> Seeds:
-    def get_targets(kind: ItemKind) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(link.target for link in linked.get_links(kind)))
-
-    return Seeds(
-        entities=get_targets(ItemKind.ENTITY),
-        literals=get_targets(ItemKind.VALUE),
-        classes=get_targets(ItemKind.CLASS),
-        predicates=get_targets(ItemKind.PREDICATE),
+    targets = {
+        kind: tuple(dict.fromkeys(link.target for link in linked.get_links(kind)))
+        for kind in ItemKind
+    }
+    seeds = Seeds(
+        entities=targets[ItemKind.ENTITY],
+        literals=targets[ItemKind.VALUE],
+        classes=targets[ItemKind.CLASS],
+        predicates=targets[ItemKind.PREDICATE],
     )
+    return build_schema(await load_neighbourhood(graph, seeds), profile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,15 +359,15 @@ def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> Ques
         if link.score >= _MIN_NAME_SCORE and len(link.positions) == 1
     }
 
-    def split_yearly(operator: Operator) -> Operator:
-        is_named = (
-            operator.name == "yearly"
-            and (operator.last,) in positions
-            and operator.last > operator.first
-        )
-        return replace(operator, name="each", last=operator.last - 1) if is_named else operator
-
-    return replace(frame, operators=tuple(map(split_yearly, frame.operators)))
+    operators = (
+        replace(operator, name="each", last=operator.last - 1)
+        if operator.name == "yearly"
+        and (operator.last,) in positions
+        and operator.last > operator.first
+        else operator
+        for operator in frame.operators
+    )
+    return replace(frame, operators=tuple(operators))
 
 
 _AGGREGATES = ("count", "average", "sum", "minimum", "maximum")
@@ -445,8 +443,8 @@ def detect_name_filters(
             item for item in frame.operators if span.stop <= item.first or item.last < span.start
         )
         frame = replace(frame, operators=(*operators, operator))
-        others = tuple(item for item in links if {*span}.isdisjoint(item.positions))
-        return replace(linked, links=others), frame
+        remaining_links = tuple(item for item in links if {*span}.isdisjoint(item.positions))
+        return replace(linked, links=remaining_links), frame
     explained = {at for item in strong_links for at in item.positions}
     explained.update(at for item in frame.operators for at in item.positions)
     targets_by_position: dict[int, set[str]] = {}

@@ -62,7 +62,8 @@ class SelectResult:
 
         Unbound comes first, then blank nodes, IRIs, numbers by value, and other literals by text.
         """
-        return replace(self, rows=tuple(sorted(self.rows, key=_get_row_sort_key)))
+        rows = sorted(self.rows, key=lambda row: tuple(map(get_term_sort_key, row)))
+        return replace(self, rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,6 @@ class GraphResult:
         """The triples as rows of subject, predicate and object."""
         rows = tuple((triple.subject, triple.predicate, triple.object) for triple in self.triples)
         return SelectResult(("subject", "predicate", "object"), rows, self.truncated, self.seconds)
-
-
-def _get_row_sort_key(row: Row) -> tuple[tuple[int, float, str], ...]:
-    return tuple(get_term_sort_key(term) for term in row)
 
 
 def get_term_sort_key(term: Term | None) -> tuple[int, float, str]:

@@ -158,8 +158,10 @@ class _InlineWriter:
                     f"{self.write_term(subject)} {self.write_path(predicate)} "
                     f"{self.write_term(value)} ."
                 )
+            case ast.Filter(condition=ast.Call(name="EXISTS" | "NOT EXISTS") as call):
+                return f"FILTER {self.write_call(call)}"
             case ast.Filter():
-                return self.write_filter(element.condition)
+                return f"FILTER{self.parenthesize(element.condition)}"
             case ast.Bind():
                 return f"BIND({self.write(element.value)} AS {element.variable})"
             case ast.Values():
@@ -176,11 +178,6 @@ class _InlineWriter:
         """Return the head and the rows of VALUES."""
         rows = [f"({' '.join(map(self.write_term, row))})" for row in values.rows]
         return f"({' '.join(map(str, values.variables))})", rows
-
-    def write_filter(self, condition: ast.Expression) -> str:
-        if isinstance(condition, ast.Call) and condition.name in ("EXISTS", "NOT EXISTS"):
-            return f"FILTER {self.write_call(condition)}"
-        return f"FILTER{self.parenthesize(condition)}"
 
     def write_keywords(self, nested: ast.Nested) -> str:
         """Return the words before a group."""

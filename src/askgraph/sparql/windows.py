@@ -70,7 +70,7 @@ def build_ranks(
     counted = rename(owner) if owner is not None else other
     number = Variable(f"number_of_{counted.value}")
     values = Query("SELECT", where, columns=_list_columns(*keys, variable), distinct=True)
-    others = Query(
+    counted_values = Query(
         "SELECT",
         transform(where, rename),
         columns=(*_list_columns(*keys, other), (number, Call("COUNT DISTINCT", (counted,)))),
@@ -78,7 +78,7 @@ def build_ranks(
     )
     ranks = Query(
         "SELECT",
-        Group((values, others)),
+        Group((values, counted_values)),
         columns=_list_columns(*keys, variable),
         group_by=_list_columns(*keys, variable),
     )
@@ -136,8 +136,8 @@ def build_change(
     keys, (alias, call) = _get_keys(base), _get_aggregate(base)
     base, rename, rename_bounds = replace(base, order=()), create(), create()
     shifted = Bind(Call("+", (rename(period), Literal(years))), period)
-    taken = Bind(Call("-", (_ZERO, rename(alias))), change)
-    before = Group((transform(base, rename), shifted, taken))
+    minus = Bind(Call("-", (_ZERO, rename(alias))), change)
+    before = Group((transform(base, rename), shifted, minus))
     parts = Union((Group((base, Bind(alias, change))), before))
     elements: tuple[Element, ...] = (parts,)
     having: tuple[Call, ...] = (Call("=", (Call("COUNT", (change,)), Literal(2))),)

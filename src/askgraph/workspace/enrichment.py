@@ -219,7 +219,11 @@ def write_enriched(
             "this graph has virtual additions that would be written as its own triples: "
             "remove them first with: askgraph enrich NAME --plain"
         )
-    added = {*_iterate_new_triples(definitions, arrays)}
+    added = {
+        *build_statements(definitions),
+        *build_names(definitions, arrays),
+        *build_links(definitions, arrays),
+    }
     with replace_file(out.absolute()) as file:
         for number, triple in enumerate(_iterate_triples(arrays)):
             if number % 10_000 == 0:
@@ -254,12 +258,6 @@ def _check_new_name(workspace: Workspace, as_name: str) -> None:
     check_name(as_name)
     if as_name in workspace.graphs():
         raise SetupError(f"graph {as_name!r} exists already; choose another name with --as")
-
-
-def _iterate_new_triples(definitions: Definitions, arrays: GraphArrays) -> Iterator[Triple]:
-    yield from build_statements(definitions)
-    yield from build_names(definitions, arrays)
-    yield from build_links(definitions, arrays)
 
 
 def _iterate_triples(arrays: GraphArrays) -> Iterator[Triple]:

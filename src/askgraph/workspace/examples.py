@@ -233,7 +233,10 @@ def _check_definitions(
         outcome = [step async for step in steps][-1]
         if not isinstance(outcome, Answer):
             return ExampleCheck(name, stored, "failed", "graph search does not answer")
-        rows = [_list_forms(row, outcome, opened) for row in _list_answer_rows(outcome)]
+        result = outcome.result
+        columns = [result.variables.index(name) for name in outcome.answer_columns]
+        answer_rows = (tuple(row[at] for at in columns) for row in result.rows)
+        rows = [_list_forms(row, outcome, opened) for row in answer_rows]
         if outcome.boolean is not None:
             rows = [frozenset([str(outcome.boolean).lower()])]
         missing = [row for row in test.rows if not any(map({*row}.issubset, rows))]
@@ -243,12 +246,6 @@ def _check_definitions(
         return ExampleCheck(name, stored, "changed", f"no row {missing[0]}" if missing else detail)
 
     yield from run_and_close(opened, compare_all())
-
-
-def _list_answer_rows(answer: Answer) -> Iterator[tuple[Term | None, ...]]:
-    positions = [answer.result.variables.index(name) for name in answer.answer_columns]
-    for row in answer.result.rows:
-        yield tuple(row[at] for at in positions)
 
 
 def _list_forms(

@@ -130,8 +130,8 @@ class HidingEndpoint(EndpointWrapper):
             return result
         triples = (item for item in result.triples if item.predicate.value not in self._hidden)
         untyped: Any = GraphResult(tuple(triples), result.truncated, result.seconds)
-        shown: Kind = untyped
-        return shown
+        visible: Kind = untyped
+        return visible
 
     @staticmethod
     def _is_safe(node: object) -> bool:

@@ -292,10 +292,8 @@ def sample_questions(
     A larger sample with the same seed includes the smaller one.
     """
 
-    def hash_question(question: GoldQuestion) -> bytes:
-        return hashlib.sha256(f"{seed}\t{question.id}".encode()).digest()
-
-    sample_ids = {question.id for question in sorted(questions, key=hash_question)[:size]}
+    by_hash = sorted(questions, key=lambda q: hashlib.sha256(f"{seed}\t{q.id}".encode()).digest())
+    sample_ids = {question.id for question in by_hash[:size]}
     return tuple(question for question in questions if question.id in sample_ids)
 
 

@@ -67,15 +67,6 @@ class ClassConstraint:
     subclasses: bool = False
 
 
-def build_constraints(
-    pattern: Pattern, numbers: Iterator[int]
-) -> list[StepConstraint | ClassConstraint]:
-    """Return the constraints of a pattern; inner nodes of a path become new variables."""
-    return list(
-        _iterate_constraints(pattern.subject, pattern.predicate, pattern.object, pattern, numbers)
-    )
-
-
 def iterate_predicates(part: Predicate) -> Iterator[str]:
     """Yield the IRIs of a predicate or path, without negated ones."""
     match part:
@@ -486,7 +477,9 @@ def _add_element(
     match element:
         case Pattern():
             block.patterns.append(element)
-            block.atoms += build_constraints(element, numbers)
+            block.atoms += _iterate_constraints(
+                element.subject, element.predicate, element.object, element, numbers
+            )
         case Values() | Bind():
             block.value_sorts += _list_value_sorts(element, block.knowledge)
         case Filter():

@@ -157,21 +157,17 @@ class _StepMismatch:
         uses = [self.knowledge.predicates.get(step.predicate) for step in self.constraint.steps]
         for step, use in zip(self.constraint.steps, uses, strict=True):
             if use is None:
-                yield self._report_unknown(step, has_alternative=any(uses))
+                share = _ALTERNATIVE_PROBABILITY if any(uses) else 1.0  # another step may match
+                name = self._format_name(step.predicate)
+                yield self._build_finding(
+                    FaultKind.PREDICATE,
+                    f"{_name_graph(self.knowledge)} has no predicate {name}",
+                    step,
+                    self._find_similar_steps(step),
+                    certainty=min(self.knowledge.completeness, share),
+                )
             elif len(self.constraint.steps) == 1:
                 yield self._report_mismatch(step, use)
-
-    def _report_unknown(self, step: blocks.PathStep, *, has_alternative: bool) -> Finding:
-        """Report a name that the graph lacks; with an alternative, another step may match."""
-        return self._build_finding(
-            FaultKind.PREDICATE,
-            f"{_name_graph(self.knowledge)} has no predicate {self._format_name(step.predicate)}",
-            step,
-            self._find_similar_steps(step),
-            certainty=min(
-                self.knowledge.completeness, _ALTERNATIVE_PROBABILITY if has_alternative else 1.0
-            ),
-        )
 
     def _report_mismatch(self, step: blocks.PathStep, use: PredicateUse) -> Finding:
         subject_sorts, object_sorts = blocks.get_step_sorts(step, self.knowledge)

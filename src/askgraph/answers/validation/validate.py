@@ -86,7 +86,8 @@ def find_faults(
         subject = CheckInput(text, tree, services)
         findings_by_key: dict[tuple[object, ...], Finding] = {}
         for name in checks:
-            for finding in sorted(_load_check(name)(subject), key=_get_start):
+            faults = _load_check(name)(subject)
+            for finding in sorted(faults, key=lambda item: item.place.start if item.place else -1):
                 findings_by_key.setdefault(_get_identity(finding), finding)
         findings = tuple(findings_by_key.values())
         return adjust_certainties(subject.tree, findings) if subject.tree and findings else findings
@@ -104,10 +105,6 @@ def _get_identity(finding: Finding) -> tuple[object, ...]:
     """Return the identity of a finding: a place may be checked for one graph and for all."""
     needs_message = finding.place is None or finding.kind is FaultKind.FILTER
     return finding.kind, finding.place, finding.term, finding.message if needs_message else ""
-
-
-def _get_start(finding: Finding) -> int:
-    return finding.place.start if finding.place else -1
 
 
 _MAX_HARMLESS_CERTAINTY = 0.4

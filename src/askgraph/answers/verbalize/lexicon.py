@@ -164,10 +164,8 @@ def make_entry(
         entry = replace(entry, leads_to_person=True)
     if facts.unit is not None and facts.unit.sign and facts.unit.scale == 1.0:
         entry = replace(entry, unit=facts.unit.sign)
-    return entry if wording is None else _apply_wording(entry, wording)
-
-
-def _apply_wording(entry: LexicalEntry, wording: TermWording) -> LexicalEntry:
+    if wording is None:
+        return entry
     return replace(
         entry,
         plural=wording.plural or entry.plural,

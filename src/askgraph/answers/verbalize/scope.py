@@ -187,11 +187,10 @@ def _rename(scope: Scope) -> None:
 
     def rename(part: Any) -> Any:
         return ast.transform(
-            part, find_original, enter=lambda node: not isinstance(node, ast.Group)
+            part,
+            lambda node: scope.resolve(node) if isinstance(node, Variable) else node,
+            enter=lambda node: not isinstance(node, ast.Group),
         )
-
-    def find_original(node: object) -> object:
-        return scope.resolve(node) if isinstance(node, Variable) else node
 
     if scope.aliases:
         scope.patterns = list(map(rename, scope.patterns))

@@ -77,7 +77,12 @@ def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion
     _check_exists(path)
     questions: list[GoldQuestion] = []
     locations: dict[str, str] = {}
-    for location, question in _iterate_items(path):
+    items = (
+        ShaclExamples().iterate_items(path, language="*")
+        if path.name.removesuffix(".gz").endswith(".ttl")
+        else QuestionsJsonl().iterate_items(path)
+    )
+    for location, question in items:
         if isinstance(question, str):
             raise SetupError(f"{location}: {question}")
         if question.id in locations:
@@ -130,12 +135,6 @@ def _check_exists(path: Path) -> None:
             f"there is no file or folder {str(path)!r}: name a file of questions, in a format that "
             "'askgraph benchmark list' names"
         )
-
-
-def _iterate_items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:
-    if path.name.removesuffix(".gz").endswith(".ttl"):
-        return ShaclExamples().iterate_items(path, language="*")
-    return QuestionsJsonl().iterate_items(path)
 
 
 _SHACL_FORMAT = "shacl_examples"

@@ -60,7 +60,7 @@ async def run_concurrently(
         }
         while running:
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in sorted(finished, key=_has_failed):
+            for task in sorted(finished, key=lambda t: t.cancelled() or t.exception() is not None):
                 yield task.result()
             running |= {
                 asyncio.create_task(run_work(item))
@@ -76,7 +76,3 @@ def is_cancelling() -> bool:
     """Return whether the current task itself is being cancelled, not something that it awaits."""
     current = asyncio.current_task()
     return current is not None and current.cancelling() > 0
-
-
-def _has_failed(task: "asyncio.Task[Result]") -> bool:
-    return task.cancelled() or task.exception() is not None

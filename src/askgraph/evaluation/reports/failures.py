@@ -85,8 +85,12 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
     }  # no blank nodes
     columns = frozenset(find_variables(tree.columns)) if tree.columns else frozenset(variables)
     answer_variables = columns if tree.form == "SELECT" else frozenset()
-    shown_variables = {_get_shown_variable(*column) for column in tree.columns} or variables
+    shown_variables = {  # the variable that a column shows unchanged, else the column's name
+        value if isinstance(value, Variable) else name for name, value in tree.columns
+    } or variables
+    operands = {variable for _, variables in collector.uses for variable in variables}
     patterns = collector.substitute_fixed(shown_variables if tree.form == "SELECT" else set())
+    digests = compute_digests(patterns)
     return QueryParts(
         form=tree.form,
         columns=len(tree.columns or variables) if tree.form == "SELECT" else 0,
@@ -98,7 +102,7 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
         unused_predicates=_find_dead_end_predicates(patterns)
         - {predicate for _, predicate, value in patterns if value in shown_variables},
         operand_predicates=_find_dead_end_predicates(patterns)
-        & {predicate for _, predicate, value in patterns if value in collector.operand_variables},
+        & {predicate for _, predicate, value in patterns if value in operands},
         joins=_build_joins(patterns, compute_digests(patterns, marked_variables=answer_variables)),
         joins_undirected=tuple(
             sorted(
@@ -109,14 +113,14 @@ def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> Quer
                 )
             )
         ),
-        joins_without_columns=_build_joins(patterns, compute_digests(patterns)),
-        uses=_build_uses(collector.uses, compute_digests(patterns)),
+        joins_without_columns=_build_joins(patterns, digests),
+        uses=tuple(  # a variable of no pattern has an empty name
+            sorted(
+                (operator, tuple(digests.get(variable, "") for variable in used))
+                for operator, used in collector.uses
+            )
+        ),
     )
-
-
-def _get_shown_variable(variable: Variable, expression: object) -> Variable:
-    """Return the variable whose values a column shows unchanged, else the column's name."""
-    return expression if isinstance(expression, Variable) else variable
 
 
 def _find_dead_end_predicates(patterns: Sequence[Triple]) -> frozenset[str]:
@@ -134,18 +138,6 @@ def _build_joins(patterns: Sequence[Triple], names: Mapping[Term, str]) -> tuple
     return tuple(
         sorted(
             (names[subject], predicate, names[object_]) for subject, predicate, object_ in patterns
-        )
-    )
-
-
-def _build_uses(
-    uses: Sequence[tuple[str, tuple[Variable, ...]]], names: Mapping[Term, str]
-) -> tuple[Use, ...]:
-    """Return the operators with their variables; a variable of no pattern has an empty name."""
-    return tuple(
-        sorted(
-            (operator, tuple(names.get(variable, "") for variable in variables))
-            for operator, variables in uses
         )
     )
 

@@ -77,7 +77,13 @@ def build_html_page(
         sections="\n".join(content for _, content in sections),
         settings="\n".join(_render_settings(run, with_times=with_times) for run in named_runs),
         data="\n".join(
-            [*specs, *(render_data_script(name, content) for name, content in payload.items())]
+            [
+                *specs,
+                *(
+                    f'<script type="application/octet-stream" id="{name}">{base64_text}</script>'
+                    for name, base64_text in payload.items()
+                ),
+            ]
         ),
         hashes=f"{_hash_source(vega)} {_hash_source(script)}",
         style_hash=_hash_source(style),
@@ -190,11 +196,6 @@ def render_json_script(identity: str, value: Mapping[str, object]) -> str:
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     escaped_text = text.replace("<", "\\u003c")
     return f'<script type="application/json" id="{identity}">{escaped_text}</script>'
-
-
-def render_data_script(identity: str, data: str) -> str:
-    """Return a script element with base64 data."""
-    return f'<script type="application/octet-stream" id="{identity}">{data}</script>'
 
 
 def _render_cells(row: Sequence[str], cell_attributes: Sequence[str]) -> str:

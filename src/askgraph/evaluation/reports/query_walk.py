@@ -88,11 +88,6 @@ class QueryCollector:
     fixed_values: dict[Variable, ast.Term] = field(default_factory=dict)
     step_count: int = 0
 
-    @property
-    def operand_variables(self) -> frozenset[Variable]:
-        """The variables of operators."""
-        return frozenset(variable for _, variables in self.uses for variable in variables)
-
     def substitute_fixed(self, columns: Set[Variable]) -> list[Triple]:
         """Return the distinct patterns, with fixed variables that are no columns replaced."""
         substitutions: dict[ast.Term, ast.Term] = {

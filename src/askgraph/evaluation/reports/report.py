@@ -354,9 +354,12 @@ def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle
     if not common:
         return None
     best = [max(group_scores[key] for group_scores in scores) for key in common]
+    has_several_runs = len({group.run for group in groups}) > 1
     return MethodsOracle(
         benchmark=benchmark,
-        methods=_build_labels(groups),
+        methods=tuple(
+            f"{group.run}:{group.method}" if has_several_runs else group.method for group in groups
+        ),
         n=len(common),
         mean=compute_bootstrap_interval(best),
         best_single=max(fmean(group_scores[key] for key in common) for group_scores in scores),
@@ -366,13 +369,6 @@ def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle
 def _index_by_gold(report: Report) -> Mapping[tuple[str, str | None], float]:
     gold = {f"{record.benchmark}\t{record.id}": record.gold_sparql for record in report.answerable}
     return {(key, gold[key]): score for key, score in report.score_by_question().items()}
-
-
-def _build_labels(groups: Sequence[RunGroup]) -> tuple[str, ...]:
-    has_several_runs = len({group.run for group in groups}) > 1
-    return tuple(
-        f"{group.run}:{group.method}" if has_several_runs else group.method for group in groups
-    )
 
 
 Row = tuple[Cell, ...]

@@ -181,7 +181,11 @@ def add_judge(work: Worker, model: LanguageModel) -> Worker:
         record, detail = result.record, result.detail
         if record.unanswerable:
             score = Score.from_value(float(record.status in REJECTED_STATUSES))
-        elif detail.predicted is None or detail.gold is None or is_withheld(task, record):
+        elif (
+            detail.predicted is None
+            or detail.gold is None
+            or (task.options.abstain and record.status != "answer")  # not given, so not counted
+        ):
             score = Score.from_value(0.0)
         else:
             score = Score.from_value(float(await _ask_judge(model, record.question, detail)))
@@ -190,11 +194,6 @@ def add_judge(work: Worker, model: LanguageModel) -> Worker:
         )
 
     return run_and_judge
-
-
-def is_withheld(task: Task, record: Record) -> bool:
-    """Return whether an answer does not count, since the method did not give it."""
-    return task.options.abstain and record.status != "answer"
 
 
 def add_judge_fingerprint(judge: LanguageModel | None, tasks: Sequence[Task]) -> Sequence[Task]:

@@ -8,6 +8,7 @@ benchmarks.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -404,19 +405,12 @@ def _build_published_cells(
     kind, figures = _KINDS_BY_METRIC.get(metric, "share"), row.published.get(metric, {})
     benchmarks = _get_published_benchmarks(table, metric, shown_benchmarks)
     if len(table.heads) > 1 and len(benchmarks) > 1:
-        texts = (
-            f"{name} {_format_figure(figures[name], kind)}"
-            for name in benchmarks
-            if name in figures
-        )
+        style = ",.0f" if kind == "count" else "g"
+        texts = (f"{name} {figures[name]:{style}}" for name in benchmarks if name in figures)
         return [", ".join(texts)]
     values = [figures.get(name) for name in benchmarks]
     divisor = 100 if kind == "share" else 1
     return [None if value is None else _to_number_cell(value / divisor, kind) for value in values]
-
-
-def _format_figure(value: float, kind: CellKind) -> str:
-    return f"{value:,.0f}" if kind == "count" else f"{value:g}"
 
 
 def _to_number_cell(value: float, kind: CellKind) -> Cell:
@@ -449,14 +443,11 @@ def _build_notes(table: PaperTable, lines: Sequence[MeasuredRow]) -> tuple[str, 
         for run, errors in errors_by_run.items()
         if errors
     ]
-    shared_runs = {line.run for line in lines if line.run and _is_shared(lines, line)}
+    run_counts = Counter(line.run for line in lines)
+    shared_runs = {run for run, count in run_counts.items() if run and count > 1}
     if shared_runs:
         notes.append("Rows that differ in the paper's model alone are one run here, by one model.")
     return tuple(notes)
-
-
-def _is_shared(lines: Sequence[MeasuredRow], line: MeasuredRow) -> bool:
-    return sum(line.run == candidate.run for candidate in lines) > 1
 
 
 def load_published_representations() -> dict[int, dict[str, tuple[float, float]]]:

@@ -74,19 +74,17 @@ def read_tsv(path: Path) -> Iterator[Resource]:
                 cells = line.rstrip("\r\n").split("\t")
                 if len(cells) != len(header):
                     raise SetupError(f"{line_name}: {len(cells)} columns instead of {len(header)}")
-                yield parse_row([_unescape_cell(cell) for cell in cells], columns, line_name)
+                cells = [
+                    _ESCAPE_PATTERN.sub(lambda match: _CHARACTER_BY_ESCAPE[match[0]], cell)
+                    if "\\" in cell
+                    else cell
+                    for cell in cells
+                ]
+                yield parse_row(cells, columns, line_name)
     except FileNotFoundError as error:
         raise SetupError(f"there is no file {path}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
-
-
-def _unescape_cell(cell: str) -> str:
-    return (
-        _ESCAPE_PATTERN.sub(lambda match: _CHARACTER_BY_ESCAPE[match[0]], cell)
-        if "\\" in cell
-        else cell
-    )
 
 
 SEPARATOR = ";;;"

@@ -158,7 +158,16 @@ class Guided(FallbackSettings):
         )
         check_minimum(self, 0, "looks", "turns")
         check_minimum(self, 1, "n")
-        self._check_visibility()
+        consulted = (name for name, item in self.others.items() if getattr(item, "model", None))
+        values = {  # that would send what the model must not see
+            "interpret": self.interpret,
+            "written": self.detail == "written",
+            "embedder": self.embedder,
+            "consulted": next(consulted, ""),
+        }
+        for name, value in values.items() if self.sees != "everything" else ():
+            if value:
+                raise SetupError(_SIGHT_FAULTS[name].format(value=value, sees=self.sees))
         if self.ask_from > self.answer_from:
             raise SetupError(
                 f"'ask_from' must be at most 'answer_from' ({self.answer_from:g}), not "
@@ -190,23 +199,6 @@ class Guided(FallbackSettings):
         return run_with_usage(
             run, lambda: question_graphs.requests, verbalize=verbalize if self.interpret else None
         )
-
-    def _check_visibility(self) -> None:
-        """Reject settings that would send what the model must not see.
-
-        Raises:
-            SetupError: another setting contradicts `sees`.
-        """
-        consulted = (name for name, item in self.others.items() if getattr(item, "model", None))
-        values = {
-            "interpret": self.interpret,
-            "written": self.detail == "written",
-            "embedder": self.embedder,
-            "consulted": next(consulted, ""),
-        }
-        for name, value in values.items() if self.sees != "everything" else ():
-            if value:
-                raise SetupError(_SIGHT_FAULTS[name].format(value=value, sees=self.sees))
 
 
 @dataclass(eq=False)

@@ -165,18 +165,14 @@ def count_votes(opinions: Sequence[Opinion]) -> VoteResult | None:
 def _weigh_group(group: Sequence[Opinion], counts_by_source: Mapping[str, int]) -> float:
     """Return the log odds of a group; `counts_by_source` counts all opinions of each source."""
     empty_factor = _EMPTY_RESULT_WEIGHT if has_no_value(group[0].result) else 1.0
-    all_odds = [
-        _compute_log_odds(opinion.weight * empty_factor)
-        / (1 + _SOURCE_CORRELATION_RATIO * (counts_by_source[opinion.source] - 1))
-        for opinion in group
-    ]
+    all_odds: list[float] = []
+    for opinion in group:
+        chance = min(max(opinion.weight * empty_factor, _MIN_WEIGHT), _MAX_WEIGHT)
+        # How likely the answer is if it is right, and if it is wrong.
+        log_odds = math.log(chance * _WRONG_ANSWER_COUNT / (1.0 - chance))
+        correlation = _SOURCE_CORRELATION_RATIO * (counts_by_source[opinion.source] - 1)
+        all_odds.append(log_odds / (1 + correlation))
     return math.fsum(max(0.0, opinion_odds) for opinion_odds in all_odds) or max(all_odds)
-
-
-def _compute_log_odds(weight: float) -> float:
-    """Return the log ratio of an answer's likelihood if it is right and if it is wrong."""
-    chance = min(max(weight, _MIN_WEIGHT), _MAX_WEIGHT)
-    return math.log(chance * _WRONG_ANSWER_COUNT / (1.0 - chance))
 
 
 def _get_sort_key(opinion: Opinion) -> tuple[float, float, str, str, str, tuple[str, ...]]:
@@ -276,7 +272,8 @@ class VotingPanel(Panel):
             self._failure = problem
             yield Thought(f"{voice.name} said nothing: {problem}")
             return
-        voice.conversation.append_choice(replies[0].choice)
+        voice.conversation.choices.append(replies[0].choice)
+        voice.conversation.messages.append(replies[0].choice.message)
         for turn in replies:
             yield turn
             verdict = await self.judge.judge_reply(self.judge.read_reply(turn.choice))

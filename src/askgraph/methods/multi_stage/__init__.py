@@ -364,7 +364,9 @@ class _MultiStageRun:
         if method.predicates == "proposed":
             return usable, reach  # they exist, and are enough
         if method.restrict and self.entities:
-            usable = cooccurring.select_reachable(usable)
+            # They occur at the entities, or further along a chain.
+            reachable_iris = cooccurring.chain.union(cooccurring.at)
+            usable = tuple(term for term in usable if term.target in reachable_iris)
         usable_iris = {predicate.target for predicate in usable}
         profiles_by_iri = {
             profile.iri: profile for profile in self.context.graph.profile.predicates

@@ -144,11 +144,6 @@ class Conversation:
         completion = await read_completion(self.model.complete(self.messages, **options))
         return to_model_turns(completion, get_usage(self.account) - before)
 
-    def append_choice(self, choice: Choice) -> None:
-        """Append one of several replies to the messages."""
-        self.choices.append(choice)
-        self.messages.append(choice.message)
-
     def send_text(self, text: str) -> None:
         """Append a message of the method; open calls count as not run."""
         self.messages += self._build_missing_results()

@@ -44,11 +44,6 @@ class CooccurringPredicates:
     beyond: tuple[str, ...]
     chain: frozenset[str]
 
-    def select_reachable(self, predicates: Sequence[ListedTerm]) -> tuple[ListedTerm, ...]:
-        """Return the predicates that occur at the entities, or further along a chain."""
-        reachable_iris = self.chain.union(self.at)
-        return tuple(predicate for predicate in predicates if predicate.target in reachable_iris)
-
     def describe_reach(self, predicates: Sequence[ListedTerm]) -> str:
         """Return the distance of the nearest predicate, as one of `REACH_TEXTS`."""
         iris = {predicate.target for predicate in predicates}

@@ -95,7 +95,11 @@ async def shape_of(context: Context, cls: Annotated[str, "IRI of a class"]) -> O
         head += f", {shape.sampled:,} of them looked at"
     lines = [head, *(_format_line(line, shape, writer) for line in shown_lines)]
     if omitted_lines:
-        lines.append(f"also: {', '.join(_format_short(line, writer) for line in omitted_lines)}")
+        terms = (
+            f"{'^' if line.inverse else ''}{writer.write_short(line.predicate)}"
+            for line in omitted_lines
+        )
+        lines.append(f"also: {', '.join(terms)}")
     return Observation("\n".join(lines), tuple(writer.written_iris))
 
 
@@ -118,10 +122,6 @@ def _format_share(line: ShapeLine, shape: Shape) -> str:
         return f"{share_text} (some several)"
     average = line.triples / line.having
     return f"{share_text} ({average:.1f} each)" if average >= 1.05 else share_text
-
-
-def _format_short(line: ShapeLine, writer: TermWriter) -> str:
-    return f"{'^' if line.inverse else ''}{writer.write_short(line.predicate)}"
 
 
 _DEFAULT_EXAMPLE_COUNT = 3

@@ -65,7 +65,7 @@ class TermWriter:
         """Write an IRI alone: `space:Titan`, or `<http://…>` if it has no prefix."""
         self.written_iris[iri] = None
         if (masker := self.context.masker) and not masker.is_visible(iri):
-            return masker.mask_iri(iri)
+            return masker.placeholders.assign_placeholder(NamedNode(iri))
         return self.context.graph.prefixes.shorten(iri)
 
     def write_iri(self, iri: str) -> str:

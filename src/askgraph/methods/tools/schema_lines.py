@@ -502,8 +502,8 @@ def write_schema_names(
         if cls.instances and cls.iri not in ends and not cls.iri.startswith(SCHEMA_NAMESPACES)
     )
     counts = {} if hidden is None else {"classes": len([*hidden_classes]), "properties": hidden}
-    if rest := [f"{count} more {noun}" for noun, count in counts.items() if count]:
-        yield f"… and {', '.join(rest)}"
+    if hidden_counts := [f"{count} more {noun}" for noun, count in counts.items() if count]:
+        yield f"… and {', '.join(hidden_counts)}"
 
 
 def describe_naming(context: Context) -> str:

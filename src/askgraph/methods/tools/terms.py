@@ -116,11 +116,14 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
             raise QueryError(
                 f"{language!r} is not a language tag: write one such as en or pt-BR"
             ) from problem
-    return (
-        _build_typed_literal(value, datatype, context.graph.prefixes)
-        if datatype
-        else Literal(value)
-    )
+    if not datatype:
+        return Literal(value)
+    try:
+        return Literal(value, datatype=NamedNode(context.graph.prefixes.expand(datatype)))
+    except (KeyError, ValueError) as problem:
+        raise QueryError(
+            f"{datatype!r} is not a datatype: write prefix:name or <http://…>"
+        ) from problem
 
 
 def find_nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
@@ -130,15 +133,6 @@ def find_nearest_prefixes(prefix: str, prefixes: PrefixMap) -> tuple[str, ...]:
     return tuple(
         sorted(similar, key=lambda name: -scores[name])[:3] or list(prefixes.own_prefixes)[:3]
     )
-
-
-def _build_typed_literal(value: str, datatype: str, prefixes: PrefixMap) -> Literal:
-    try:
-        return Literal(value, datatype=NamedNode(prefixes.expand(datatype)))
-    except (KeyError, ValueError) as problem:
-        raise QueryError(
-            f"{datatype!r} is not a datatype: write prefix:name or <http://…>"
-        ) from problem
 
 
 def _parse_iri(text: str, prefixes: PrefixMap) -> str | None:
@@ -183,22 +177,17 @@ async def _explain_missing_iri(context: Context, text: str, sort: NameScope) -> 
 
 
 async def _suggest_nearest(context: Context, name: str, sort: NameScope) -> str:
-    names = await write_nearest(context, name, sort=sort)
+    """Return the nearest IRIs as text for a model; they count as shown."""
+    nearest_iris = await find_nearest(context, name, sort=sort)
+    writer = await TermWriter.from_iris(context, nearest_iris)
+    names = ", ".join(writer.write_iri(iri) for iri in nearest_iris)
+    context.shown_iris.update(writer.written_iris)
     return f"; nearest: {names}" if names else ""
 
 
 async def find_nearest(context: Context, name: str, *, sort: NameScope = "") -> tuple[str, ...]:
     """Return the at most three IRIs of the graph with the names nearest to an IRI or a text."""
     return await asyncio.to_thread(find_similar_names, context.graph, name, scope=sort)
-
-
-async def write_nearest(context: Context, name: str, *, sort: NameScope = "") -> str:
-    """Return the nearest IRIs as text for a model, separated by commas; they count as shown."""
-    nearest_iris = await find_nearest(context, name, sort=sort)
-    writer = await TermWriter.from_iris(context, nearest_iris)
-    text = ", ".join(writer.write_iri(iri) for iri in nearest_iris)
-    context.shown_iris.update(writer.written_iris)
-    return text
 
 
 async def filter_unknown_iris(context: Context, iris: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 import time
 import types
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
@@ -22,7 +23,6 @@ from askgraph.llm import ToolCall, ToolSchema
 from askgraph.llm.structured import InvalidCall, ValidCall, check_call
 from askgraph.methods.tools import TOOL_SETS, Context, Tool, ToolLimits
 from askgraph.sparql.judge import admit_query
-from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Observation, Question, ToolUse
 
 _URL = re.compile(r"https?://[^\s<>\"'{}|^`]+")
@@ -94,7 +94,9 @@ class GraphToolbox:
         )
         for earlier in self.question.before:
             for graph in self.graphs:
-                self._shown_iris.update(_list_query_iris(earlier.query, graph.prefixes))
+                with suppress(QueryError):  # from another graph, whose prefixes are unknown here
+                    admitted = admit_query(earlier.query, prefixes=graph.prefixes.namespaces)
+                    self._shown_iris.update(list_query_iris(admitted.text))
 
     @cached_property
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -223,14 +225,6 @@ class GraphToolbox:
             return Observation(f"{name} failed: {problem}", failed=True)
         except TimeoutError:
             return Observation(f"{name} was stopped: the question's time is over", failed=True)
-
-
-def _list_query_iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:
-    """Return the IRIs in an earlier query of the conversation, which the model has seen."""
-    try:
-        return list_query_iris(admit_query(query, prefixes=prefixes.namespaces).text)
-    except QueryError:  # from another graph, whose prefixes are unknown here
-        return ()
 
 
 def build_schema(

@@ -86,7 +86,11 @@ def _fix_query(tree: sparql.Query, new_variables: Iterator[Variable]) -> sparql.
     if tree.form == "ASK":
         return sparql.Query("ASK", tree.where)
     scope = list_visible_variables(tree.where)
-    columns = tree.columns or tuple((name, None) for name in _expand_star(tree, scope))
+    columns = tree.columns
+    if not columns:  # `SELECT *` stands for the keys of groups, else for the variables
+        visible = (name for name in scope if not name.value.startswith("__"))
+        names = _get_key_variables(tree.group_by) if tree.group_by else visible
+        columns = tuple((name, None) for name in names)
     keys = tuple((value, None if alias in scope else alias) for value, alias in tree.group_by)
     names_in_use = {*scope, *_get_key_variables(keys)}
     unique_columns: dict[Variable, sparql.Expression | None] = {}
@@ -103,13 +107,6 @@ def _fix_query(tree: sparql.Query, new_variables: Iterator[Variable]) -> sparql.
     if result.is_aggregate or any(call.is_aggregate for call in outside):
         return _fix_grouping(result, new_variables)
     return replace(result, having=())
-
-
-def _expand_star(tree: sparql.Query, scope: tuple[Variable, ...]) -> tuple[Variable, ...]:
-    """Return the variables that `SELECT *` stands for; with groups, their keys."""
-    if not tree.group_by:
-        return tuple(name for name in scope if not name.value.startswith("__"))
-    return _get_key_variables(tree.group_by)
 
 
 def _get_key_variables(

@@ -48,7 +48,7 @@ from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
-from askgraph.sparql import Call, Filter, Pattern, Query
+from askgraph.sparql import Call, Filter, Pattern
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
@@ -261,9 +261,11 @@ def _weigh_omitted_words(
     included = find_linked_tokens(FaultContext(proposal, candidate)) | find_light_tokens(reading)
     if is_query_shown:
         included |= _find_named_tokens(reading, FaultContext(proposal, candidate).terms)
-        served = [
-            item for item in phrases.values() if item.name in _list_served_operators(candidate.tree)
-        ]
+        # Groups, their aggregates or several columns serve some operators.
+        has_groups = bool(list_group_variables(candidate.tree)) or len(candidate.tree.columns) > 1
+        has_totals = any(find_aggregates(candidate.tree))
+        names = {*_GROUP_OPERATORS * has_groups, *_TOTAL_OPERATORS * has_totals}
+        served = [item for item in phrases.values() if item.name in names]
         included |= {at for item in served for at in (item.first, *item.positions)}
         included |= (
             _find_operator_tokens(reading, "distinct")
@@ -312,14 +314,6 @@ def _is_word_form(word: str, name: str) -> bool:
         short == long
         or is_inflection
         or (len(short) >= _MIN_COMPOUND_PART_LENGTH and long.endswith(short))
-    )
-
-
-def _list_served_operators(query: Query) -> frozenset[str]:
-    """Return the operators served by groups, their aggregates or several columns."""
-    has_groups = bool(list_group_variables(query)) or len(query.columns) > 1
-    return frozenset(
-        (*_GROUP_OPERATORS * has_groups, *_TOTAL_OPERATORS * any(find_aggregates(query)))
     )
 
 

@@ -268,7 +268,10 @@ class BeamSearch:
         if nodes is None and is_transitive:
             nodes = self.graph.compute_closure(ids, predicate, inverse=inverse)
         elif nodes is None:
-            nodes = expand_schema.take_step(self.schema, ids, predicate, inverse=inverse)
+            nodes = self.graph.step(ids, predicate, inverse=inverse)
+            reverse = expand_schema.find_reverse(self.schema, predicate)
+            if reverse is not None:
+                nodes = np.union1d(nodes, self.graph.step(ids, reverse, inverse=not inverse))
         if key is not None:
             self._step_results[key] = nodes
         return nodes
@@ -285,7 +288,9 @@ class BeamSearch:
         )
         if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # it leads only back to its origin
-        links = [] if is_return else self._get_step_links(state, predicate, inverse)
+        links = [] if is_return else self.get_unused_links(state.used).get(predicate, [])
+        if inverse:  # a question word alone only names a predicate's objects
+            links = [link for link in links if link.mask & self.content_mask]
         is_named_only = predicate in self.schema.named_only_predicates
         must_be_named = named_only or is_named_only or self._is_vague_step(predicate, inverse)
         if (not links and must_be_named) or (
@@ -346,7 +351,8 @@ class BeamSearch:
     def _find_targets(self, ids: Ids, predicate: int, inverse: bool, is_transitive: bool) -> Ids:
         """Return the nodes after a step, without literals beside resources or dead ends."""
         targets = self.get_neighbours(ids, predicate, inverse=inverse, is_transitive=is_transitive)
-        if not inverse and self.schema.is_dead_end(predicate, targets):
+        is_statement = not inverse and predicate in self.schema.statement_predicates
+        if is_statement and not self.graph.get_predicates(targets):
             return targets[:0]
         if predicate in self.schema.mixed_predicates:
             targets = targets[np.searchsorted(targets, self.graph.terms.first_iri) :]
@@ -360,11 +366,6 @@ class BeamSearch:
         if (explaining := self.schema.get_predicate_number(link.code)) is not None:
             return predicate != explaining
         return not expand_schema.has_codes(self.schema, predicate, link.code)
-
-    def _get_step_links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
-        """Return the links of a step; a question word alone only names a predicate's objects."""
-        links = self.get_unused_links(state.used).get(predicate, [])
-        return [link for link in links if link.mask & self.content_mask] if inverse else links
 
     def get_unused_links(self, used: int) -> dict[int, list[Link]]:
         """Return the predicates named by words not used yet, with their links."""
@@ -610,21 +611,15 @@ def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) ->
         link
         for link in linked.links
         if link.kind not in (ItemKind.ENTITY, ItemKind.VALUE)
-        or _can_be_name(link, linked)
+        or any(
+            tokens[at].quote is not None or (tokens[at].is_capitalized and at > 0)
+            for at in link.positions
+        )
         or not (
             (link.kind is ItemKind.VALUE and link.positions in quantity_positions)
             or all(at in accidental or not linked.weights[at] for at in link.positions)
             or (link.similarity < _FULL_NAME_SHARE and link.positions in schema_positions)
         )
-    )
-
-
-def _can_be_name(link: Link, linked: LinkedQuestion) -> bool:
-    """Return whether words are quoted, or capitalized within the question."""
-    tokens = [linked.reading.tokens[at] for at in link.positions]
-    return any(
-        token.quote is not None or (token.is_capitalized and at > 0)
-        for at, token in zip(link.positions, tokens, strict=True)
     )
 
 

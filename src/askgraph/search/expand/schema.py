@@ -313,10 +313,6 @@ class Schema:
             n for n, p in self.predicates.items() if get_namespace(p.iri) in namespaces
         )
 
-    def is_dead_end(self, predicate: int, ids: Ids) -> bool:
-        """Return whether a predicate leads to statements without data."""
-        return predicate in self.statement_predicates and not self.graph.get_predicates(ids)
-
     def is_statement(self, ids: Ids) -> bool:
         """Return whether nodes are statements, which are never an answer themselves."""
         return bool(self.statement_predicates) and not self.statement_predicates.isdisjoint(
@@ -555,9 +551,9 @@ class Schema:
         """Return the thing that a node with only names was merged into; None for other nodes."""
         chain = [node]
         while (
-            outgoing := self._get_outgoing_predicates(chain[-1])
+            outgoing := self.graph.get_predicates(ids := np.array(chain[-1:], dtype=np.int32))
+            - {self.type_predicate}
         ) and outgoing <= self._name_only_predicates:
-            ids = np.array(chain[-1:], dtype=np.int32)
             ends = {
                 at
                 for predicate in outgoing & self.redirects
@@ -567,10 +563,6 @@ class Schema:
                 return None
             chain.append(end)
         return chain[-1] if outgoing and len(chain) > 1 else None
-
-    def _get_outgoing_predicates(self, node: int) -> frozenset[int]:
-        """Return the predicates of a node, without rdf:type."""
-        return self.graph.get_predicates(np.array([node], dtype=np.int32)) - {self.type_predicate}
 
     @remember
     def get_name_hint(self, iri: str) -> str:
@@ -1219,15 +1211,6 @@ def find_reverse(schema: Schema, predicate: int) -> int | None:
         if number is not None and is_open and _has_links_backwards(schema, number, predicate):
             return number
     return None
-
-
-def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes one edge away from a set, also along the reverse of the predicate."""
-    targets = schema.graph.step(nodes, predicate, inverse=inverse)
-    reverse = find_reverse(schema, predicate)
-    if reverse is None:
-        return targets
-    return np.union1d(targets, schema.graph.step(nodes, reverse, inverse=not inverse))
 
 
 def filter_by_edge(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:

@@ -531,7 +531,12 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
     candidates = (
         ()
         if reading.text.isupper()
-        else (at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading))
+        else (
+            at
+            for at, token in enumerate(reading.tokens)
+            if len(token.text) > 1 and token.text.isupper() and token.quote is None
+            if token.folded in reading.word_list.stop_words
+        )
     )
     pronouns = get_shared_words().pronouns
     abbreviations = frozenset(
@@ -616,11 +621,6 @@ def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator
             is_stated = is_preposition and not being.isdisjoint(before)
             if is_stated or is_full_name(reading.tokens[at].stem, index):
                 yield at
-
-
-def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bool:
-    is_upper = len(token.text) > 1 and token.text.isupper() and token.quote is None
-    return is_upper and token.folded in reading.word_list.stop_words
 
 
 def _is_upper_in_names(token: QuestionToken, index: NameIndex) -> bool:

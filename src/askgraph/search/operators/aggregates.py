@@ -119,7 +119,11 @@ def bound_groups(query: QueryBuilder, operator: Operator) -> bool:
 def _find_comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Operator, str] | None:
     """Return the comparison that follows the noun after an operator, and its sign."""
     slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS)
-    if slot is None or not _has_restricted_thing(query, operator):
+    if slot is None or not (
+        any(earlier.first < operator.first for earlier in query.slots)
+        or query.find_vertices_before(operator)
+        or query.projections
+    ):
         return None
     for candidate in query.operators.get_operators(*COMPARISON_SIGNS, "comparative"):
         if 0 < candidate.first - slot.last <= MAX_TOKENS_BESIDE:
@@ -130,12 +134,6 @@ def _find_comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Ope
     return None
 
 
-def _has_restricted_thing(query: QueryBuilder, operator: Operator) -> bool:
-    """Return whether the question asks for something before an operator, or a column is shown."""
-    has_earlier_slot = any(slot.first < operator.first for slot in query.slots)
-    return has_earlier_slot or bool(query.find_vertices_before(operator) or query.projections)
-
-
 def _build_group_value(
     query: QueryBuilder, operator: Operator, aggregate_operator: Operator
 ) -> Call | None:
@@ -144,7 +142,12 @@ def _build_group_value(
     attachment = query.find_attachment(slot, sorts=NUMERIC_SORTS)
     if slot is None or attachment is None:
         return None
-    vertex = _find_group_before(query, operator, attachment)
+    vertices = (
+        vertex
+        for vertex in query.find_vertices_before(operator)
+        if isinstance(vertex.term, Variable) and has_several_values(query, vertex, attachment)
+    )
+    vertex = next(vertices, None)
     if vertex is not None:
         variable = query.attach_and_consume(attachment)
         _group_by_vertex(query, vertex)
@@ -289,16 +292,6 @@ def _has_shown_property(query: QueryBuilder, vertex: Vertex) -> bool:
         for slot in query.slots
         if query.is_unused(slot) and slot.first < min(vertex.name_positions, default=0)
     )
-
-
-def _find_group_before(
-    query: QueryBuilder, operator: Operator, attachment: Attachment
-) -> Vertex | None:
-    """Return the vertex named before an operator that has several values of a number."""
-    for vertex in query.find_vertices_before(operator):
-        if isinstance(vertex.term, Variable) and has_several_values(query, vertex, attachment):
-            return vertex
-    return None
 
 
 def has_several_values(query: QueryBuilder, vertex: Vertex, attachment: Attachment) -> bool:

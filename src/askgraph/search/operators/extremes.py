@@ -103,8 +103,12 @@ def apply_extreme(
         return True
     is_frequency = measure is None and _is_frequency_request(query, operator)
     is_own_column = measure is None and is_column(query, operator)
-    is_own_column = is_own_column or (
-        not (is_frequency or measure is not None) and _is_value_requested(query, operator)
+    is_own_column = is_own_column or (  # "the maximum number of points"
+        not (is_frequency or measure is not None)
+        and query.find_next_slot(operator.last, MAX_TOKENS_APART) is not None
+        and query.operators.asks in (None, "number")
+        and is_sole_request(query, operator)
+        and not has_count_before(query, operator)
     )
     if is_own_column and apply_aggregate(query, operator, "MAX" if descending else "MIN"):
         return True
@@ -176,15 +180,6 @@ def _is_frequency_request(query: QueryBuilder, operator: Operator) -> bool:
     )
 
 
-def _is_value_requested(query: QueryBuilder, operator: Operator) -> bool:
-    """Return whether the question asks for the value itself: "the maximum number of points"."""
-    if query.find_next_slot(
-        operator.last, MAX_TOKENS_APART
-    ) is None or query.operators.asks not in (None, "number"):
-        return False
-    return is_sole_request(query, operator) and not has_count_before(query, operator)
-
-
 def has_count_before(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether the question asks for more than one: "the top 3 highest"."""
     quantity = query.operators.get_quantity_before(operator)
@@ -209,10 +204,10 @@ def _find_measure(
     # "when did the oldest rower start", "the largest moon in the solar system"
     if measure is not None and (measure.is_age or (attachment is not None and attachment.path)):
         owner = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
-        own = query.find_by_words(
+        near = query.find_by_words(
             measure.property_names, MEASURED_SORTS, require_variable=True, preferred=owner
         )
-        attachment = own if own and own.vertex is owner and not own.path else attachment
+        attachment = near if near and near.vertex is owner and not near.path else attachment
     if attachment is not None and _can_measure(query, attachment, measure):
         return query.attach_and_consume(attachment), is_time_value(
             query.schema, attachment.predicate, measure
@@ -523,9 +518,9 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
     if sort_attachment is not None:
         return True
     slot = query.find_next_slot(quantity.last, 2)
-    attachment = (
-        None if slot is None or _is_extreme_next(query, operator) else query.find_attachment(slot)
-    )
+    extremes = query.operators.get_operators("superlative", "most", "fewest", "maximum", "minimum")
+    has_extreme = any(0 < item.first - operator.last <= MAX_TOKENS_BESIDE for item in extremes)
+    attachment = None if slot is None or has_extreme else query.find_attachment(slot)
     if (
         slot is not None
         and attachment is not None
@@ -546,15 +541,6 @@ def _find_sort_attachment(query: QueryBuilder, quantity: Quantity) -> Attachment
         if is_near and question.folded_words[slot.first - 1] in question.word_list.clauses["by"]:
             return query.find_attachment(slot, sorts=MEASURED_SORTS)
     return None
-
-
-def _is_extreme_next(query: QueryBuilder, operator: Operator) -> bool:
-    extreme_operators = query.operators.get_operators(
-        "superlative", "most", "fewest", "maximum", "minimum"
-    )
-    return any(
-        0 < candidate.first - operator.last <= MAX_TOKENS_BESIDE for candidate in extreme_operators
-    )
 
 
 def apply_order(query: QueryBuilder, operator: Operator) -> bool:

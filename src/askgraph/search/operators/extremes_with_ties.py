@@ -182,11 +182,9 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
         parent_ids = query.lookups.follow_edge(extreme_ids, current.edge, backwards=True)
         extreme_ids = intersect(query.get_vertex_ids(current.parent), parent_ids)
         current = current.parent
-    return len(dict.fromkeys(extreme_ids.tolist())) > 1 or _has_several_rows(query, vertex)
-
-
-def _has_several_rows(query: QueryBuilder, vertex: Vertex) -> bool:
-    """Return whether one thing with the extreme leads to several shown things."""
+    if len(dict.fromkeys(extreme_ids.tolist())) > 1:
+        return True
+    # One thing with the extreme may lead to several shown things.
     shown_variables = set(map(get_value_variable, query.draft.columns))
     owner_terms = {
         term

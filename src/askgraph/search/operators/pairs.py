@@ -410,9 +410,9 @@ def build_class_counts(
     draft.columns, draft.group_keys = [kind, total], [kind]
     gain = search.sum_weights(used) + GainWeight.OPERATOR * len(counts)
     state = PartialMatch(node, used, gain, patterns=1, anchored=True)
-    shown = to_bit_mask(at for link in links for at in link.positions)
+    class_words = to_bit_mask(at for link in links for at in link.positions)
     values = (draft.to_query(), (kind, total), draft.hints, state, thing, ids)
-    yield QueryCandidate(*values, used, gain, 0.0, 1, ("count",), shown, links)
+    yield QueryCandidate(*values, used, gain, 0.0, 1, ("count",), class_words, links)
 
 
 def _find_counted_classes(search: BeamSearch, operators: QuestionOperators) -> tuple[Link, ...]:

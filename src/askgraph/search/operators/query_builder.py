@@ -297,10 +297,11 @@ class QueryDraft:
         """Attach a predicate to a vertex unless it is attached, and return its variable."""
         key = vertex.term, predicate, inverse
         if key not in self.edge_variables:
-            hint = self.get_hint(self.schema.graph.get_predicate_iri(predicate))
-            fresh_variable = self.create_variable(
-                self._get_subject_hint(predicate) if inverse else hint
-            )
+            iri = self.schema.graph.get_predicate_iri(predicate)
+            if inverse and len(subjects := self.schema.graph.get_ends(predicate)):
+                # Name the subjects after their class.
+                iri = next(iter(self.schema.get_classes(int(subjects[0]))), iri)
+            fresh_variable = self.create_variable(self.get_hint(iri))
             self.patterns.append(
                 self._build_edge_pattern(vertex.term, Edge(predicate, inverse), fresh_variable)
             )
@@ -320,14 +321,6 @@ class QueryDraft:
             self.get_hint(self.schema.graph.get_predicate_iri(predicate))
         )
         return self._build_edge_pattern(term, Edge(predicate, inverse), fresh_variable)
-
-    def _get_subject_hint(self, predicate: int) -> str:
-        """Return words for the subject of a predicate: its class, else the predicate."""
-        subjects = self.schema.graph.get_ends(predicate)
-        classes = self.schema.get_classes(int(subjects[0])) if len(subjects) else ()
-        return self.get_hint(
-            classes[0] if classes else self.schema.graph.get_predicate_iri(predicate)
-        )
 
     def bind_expression(self, hint: str, value: Expression) -> Variable:
         """Return the variable of an expression, and bind it if it is new."""
@@ -1485,9 +1478,13 @@ class QueryBuilder:
         ids = vertex.node.ids
         leading_edges = [edge for edge, _ in vertex.node.edges if edge.inverse]
         leading_edges += [vertex.edge] if vertex.edge and not vertex.edge.inverse else []
-        name = next(
-            (edge.predicate for edge in leading_edges if self._is_named_key(edge, ids)), None
+        named_keys = (  # "customer id"
+            edge.predicate
+            for edge in leading_edges
+            if edge.link is not None and edge.link.score * edge.link.quality >= _MIN_KEY_SCORE
+            if self.schema.is_own_key(ids, edge.predicate)
         )
+        name = next(named_keys, None)
         if name is None:
             name = self.schema.find_custom_name_predicate(ids)
             if name is not None:
@@ -1500,12 +1497,6 @@ class QueryBuilder:
         if name is None and isinstance(vertex.term, Variable):
             return vertex.term
         return self.draft.attach_predicate(vertex, name or 0)
-
-    def _is_named_key(self, edge: Edge, ids: Ids) -> bool:
-        """Return whether words name the key of the things that an edge leads to: "customer id"."""
-        link = edge.link
-        is_named = link is not None and link.score * link.quality >= _MIN_KEY_SCORE
-        return is_named and self.schema.is_own_key(ids, edge.predicate)
 
 
 def build_unnamed_attachment(vertex: Vertex, predicate: int) -> Attachment:

@@ -411,15 +411,28 @@ def _find_date_after_when(
     query: QueryBuilder, operator: Operator
 ) -> tuple[Term, int | None] | None:
     """Return the date that the words after "when" name, in the pattern or at another thing."""
-    clause_start = _find_when_clause(query, operator)
+    words = [token.folded for token in query.question.tokens]
+    clause_starts = (
+        position + len(phrase)
+        for position in range(operator.last + 1, len(words))
+        for phrase in query.question.word_list.time_phrases["when"]
+        if tuple(words[position : position + len(phrase)]) == phrase
+    )
+    clause_start = next(clause_starts, None)
     if clause_start is None:
         return None
     later_slots = [
         slot for slot in query.slots if slot.first >= clause_start and query.is_unused(slot)
     ]
-    return _find_entity_date(query, clause_start, later_slots) or _find_pattern_date(
-        query, later_slots
-    )
+    entity_date = _find_entity_date(query, clause_start, later_slots)
+    if entity_date is not None:
+        return entity_date
+    for slot in later_slots:
+        attachment = query.find_attachment(slot, sorts=DATE_SORTS)
+        if attachment is not None:
+            query.consume_attachment(attachment)
+            return query.attach(attachment), attachment.predicate
+    return None
 
 
 def _find_stated_time(
@@ -442,25 +455,6 @@ def _find_stated_time(
     query.notes.append("age_then")
     datatype = query.schema.get_datatype(start.predicate)
     return build_day_term(quantity.days[1], datatype), start.predicate
-
-
-def _find_when_clause(query: QueryBuilder, operator: Operator) -> int | None:
-    """Return the position of the first word after "when"."""
-    words = [token.folded for token in query.question.tokens]
-    for position in range(operator.last + 1, len(words)):
-        for phrase in query.question.word_list.time_phrases["when"]:
-            if tuple(words[position : position + len(phrase)]) == phrase:
-                return position + len(phrase)
-    return None
-
-
-def _find_pattern_date(query: QueryBuilder, slots: list[Slot]) -> tuple[Term, int | None] | None:
-    for slot in slots:
-        attachment = query.find_attachment(slot, sorts=DATE_SORTS)
-        if attachment is not None:
-            query.consume_attachment(attachment)
-            return query.attach(attachment), attachment.predicate
-    return None
 
 
 def _find_entity_date(
@@ -591,7 +585,18 @@ def apply_now(query: QueryBuilder, operator: Operator) -> bool:
 def apply_past(query: QueryBuilder, operator: Operator) -> bool:
     """Keep things that have ended: "former"."""
     span = find_asked_span(query, allow_named=True, operator=operator)
-    return span is not None and require_finished(query, span)
+    if span is None:
+        return False
+    ids, today = query.get_vertex_ids(span.vertex), query.operators.today
+    ends = get_days(query, ids, span.end, _UNKNOWN_DAY)
+    matching_ids = ids[ends < today]
+    if not len(matching_ids):
+        return False
+    end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+    if bool((ends[ends < _UNKNOWN_DAY] >= today).any()):
+        query.draft.filters.append(_bound_day(query, end, "<", today, span.end))
+    query.narrow_vertex(span.vertex, matching_ids)
+    return True
 
 
 def apply_ongoing(query: QueryBuilder, operator: Operator) -> bool:
@@ -923,20 +928,6 @@ def require_unfinished(query: QueryBuilder, span: VertexSpan) -> bool:
     end_bound = today if has_future_ends else None
     _require_no_end_before(query, span, end_bound, all_have_ends=False)
     _consume_span_names(query, span)
-    query.narrow_vertex(span.vertex, matching_ids)
-    return True
-
-
-def require_finished(query: QueryBuilder, span: VertexSpan) -> bool:
-    """Require that things have ended by today; return False if nothing matches."""
-    ids, today = query.get_vertex_ids(span.vertex), query.operators.today
-    ends = get_days(query, ids, span.end, _UNKNOWN_DAY)
-    matching_ids = ids[ends < today]
-    if not len(matching_ids):
-        return False
-    end = query.attach(build_unnamed_attachment(span.vertex, span.end))
-    if bool((ends[ends < _UNKNOWN_DAY] >= today).any()):
-        query.draft.filters.append(_bound_day(query, end, "<", today, span.end))
     query.narrow_vertex(span.vertex, matching_ids)
     return True
 

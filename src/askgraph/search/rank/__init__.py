@@ -206,10 +206,11 @@ class FeatureExtractor:
         }
         if self.bound_score(features) < min_score:
             return None
-        nodes = list(candidate.state.node.walk())
+        named = (node.link for node in candidate.state.node.walk() if node.link is not None)
+        mentions = dict.fromkeys((link.target, link.positions) for link in named)
         links = list(iterate_links(candidate))
         features |= {
-            "obscure": self.compute_obscurity(nodes),
+            "obscure": sum(self.edge_deficits.get(mention, 0.0) for mention in mentions),
             "akin": self.compute_relation_share(links, UNRELATED_ROOT_MATCHES),
             "shortened": self.compute_relation_share(links, ABBREVIATION_MATCHES),
             "turned": self.edge_directions.count_reversed(candidate),
@@ -267,12 +268,6 @@ class FeatureExtractor:
     def total_weight(self) -> float:
         """Total weight of the content words and the operators."""
         return sum(self.linked.weights) + GainWeight.OPERATOR * len(self.operators.operators) or 1.0
-
-    def compute_obscurity(self, nodes: Sequence[Node]) -> float:
-        """Return how much fewer edges the linked things have than their namesakes."""
-        links = (node.link for node in nodes if node.link is not None)
-        mentions = dict.fromkeys((link.target, link.positions) for link in links)
-        return sum(self.edge_deficits.get(mention, 0.0) for mention in mentions)
 
     @cached_property
     def edge_deficits(self) -> Mapping[tuple[str, tuple[int, ...]], float]:

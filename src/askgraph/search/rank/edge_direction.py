@@ -1,7 +1,7 @@
 """Find misread steps: relations against the direction of the grammar, and needless steps."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Pattern, Query, Term, walk
+from askgraph.sparql import Pattern, Term, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MIN_OWN_WORD_QUALITY = 0.95  # minimum quality of a relation's own words, apart from an ending
@@ -41,7 +41,16 @@ class EdgeDirections:
             pieces.list_patterns(group) for group in (where, *pieces.list_negated_groups(where))
         ]
         count = sum(self._count_in_group(group, candidate.is_ask) for group in groups)
-        return count + self._count_reversed_denials(candidate)
+        # "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
+        # relations between things of one stated class count.
+        classes = _find_classes(candidate.root, groups[0])
+        for patterns in groups[1:]:
+            for triple in patterns:
+                relation = self._predicate_links.get(pieces.get_predicate(triple))
+                if relation is not None and triple.object == candidate.root:
+                    same_classes = classes & _find_classes(triple.subject, patterns)
+                    count += self._follows_has(relation) and bool(same_classes)
+        return count
 
     def _count_in_group(self, patterns: Sequence[Pattern], is_ask: bool) -> int:
         links_by_name = {
@@ -66,23 +75,6 @@ class EdgeDirections:
                         relation.positions < link.positions or self._follows_has(relation)
                     )
                     count += self._is_reversed(relation, link, term is triple.subject, may_lack_it)
-        return count
-
-    def _count_reversed_denials(self, candidate: QueryCandidate) -> int:
-        """Return the number of denied relations that the shown things are the objects of."""
-        # "Which concepts have no narrower concept" asks for the subjects of `narrower`. Only
-        # relations between things of one stated class count.
-        where = candidate.tree.where
-        classes = _find_classes(candidate.root, pieces.list_patterns(where))
-        count = 0
-        for group in pieces.list_negated_groups(where):
-            patterns = pieces.list_patterns(group)
-            for triple in patterns:
-                relation = self._predicate_links.get(pieces.get_predicate(triple))
-                if relation is None or triple.object != candidate.root:
-                    continue
-                same_classes = classes & _find_classes(triple.subject, patterns)
-                count += self._follows_has(relation) and bool(same_classes)
         return count
 
     def _follows_has(self, relation: Link) -> bool:
@@ -191,7 +183,10 @@ def count_needless_steps(
     shown_variables = set(map(pieces.get_value_variable, candidate.shown))
     if not any(count < 3 and term not in shown_variables for term, count in occurrences.items()):
         return 0.0
-    other_variables = set(_iterate_other_variables(candidate.tree))
+    query = candidate.tree
+    parts = tuple(node for node in query.where.elements if not isinstance(node, Pattern))
+    nodes = walk((parts, query.columns, query.order, query.having, query.group_by))
+    other_variables = {node for node in nodes if isinstance(node, Variable)}
     steps = [
         entry
         for entry in patterns
@@ -229,14 +224,6 @@ def count_needless_steps(
             and _has_bypass(single_step_types, type_triples, steps, link_targets, schema)
         )
     )
-
-
-def _iterate_other_variables(query: Query) -> Iterator[Variable]:
-    """Yield the variables of all parts of a query except the required patterns."""
-    parts = tuple(node for node in query.where.elements if not isinstance(node, Pattern))
-    for node in walk((parts, query.columns, query.order, query.having, query.group_by)):
-        if isinstance(node, Variable):
-            yield node
 
 
 def _is_step_named(

@@ -450,13 +450,15 @@ def derive_expected_answer(linked: LinkedQuestion) -> ExpectedAnswer:
     is_ordered = bool(operators.get_operators(*_ORDER_OPERATORS))
     extremes = [] if is_ordered else _find_extremes(operators, linked)
     head_noun = nouns[0] if nouns else RequestedNoun((), ())
+    noun_count = sum(noun.column_count for noun in nouns)
+    are_columns = len(nouns) == 1 or (nouns and all(noun.is_property for noun in nouns))
     return ExpectedAnswer(
         kind=_derive_kind(question, operators, nouns),
-        columns=_count_columns(nouns),
+        columns=noun_count if are_columns else None,
         classes=head_noun.classes,
         predicates=head_noun.predicates,
         noun_iris=tuple(dict.fromkeys(iri for noun in nouns for iri in noun.iris)),
-        noun_count=sum(noun.column_count for noun in nouns),
+        noun_count=noun_count,
         is_counted=any("count" in noun.operators for noun in nouns),
         is_calculated=bool(operators.get_operators(*_CALCULATION_OPERATORS)),
         is_grouped=bool(operators.get_operators("each")) and operators.average_of_counts is None,
@@ -545,15 +547,6 @@ def _is_singular(question: TokenizedQuestion, noun: RequestedNoun) -> bool:
         for noun_position in noun.positions
     )
     return (verb,) in question.word_list.operators["exists"] and not is_plural
-
-
-def _count_columns(nouns: tuple[RequestedNoun, ...]) -> int | None:
-    """Return the number of columns of the nouns, if each is a property or an aggregate."""
-    if not nouns:
-        return None
-    if len(nouns) == 1 or all(noun.is_property for noun in nouns):
-        return sum(noun.column_count for noun in nouns)
-    return None
 
 
 def _find_limit(
@@ -914,13 +907,14 @@ class _AnswerColumnChooser:
         else:
             context = {name for name in labels if not self.has_requested_property(name)}
         remaining = self.remove(self.names, context)
-        remaining = self.remove(
-            remaining, (name for name in remaining if self.is_connecting_node(name))
+        connecting = (  # nodes of n-ary relations that are not requested
+            name
+            for name in remaining
+            if (classes := self.get_classes(name)) and classes <= self.nary_classes
+            if classes.isdisjoint(self.expected.noun_iris)
         )
-        return self.add_quantity_nodes(self.narrow(remaining))
-
-    def add_quantity_nodes(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names, with the nodes that hold the unit of a number among them."""
+        names = self.narrow(self.remove(remaining, connecting))
+        # The nodes that hold the unit of a number also answer.
         steps = [step for name in names for step in self.get_steps(name)]
         sources = {
             str(step.source)[1:] for step in steps if step.predicate in self.numeric_predicates
@@ -964,15 +958,6 @@ class _AnswerColumnChooser:
         """Return whether a column holds a thing itself, not a count or another aggregate."""
         source = self.sources[name]
         return source.variables == {variable.value} and not (source.is_computed or source.aggregate)
-
-    def is_connecting_node(self, name: str) -> bool:
-        """Return whether a column holds nodes of n-ary relations that are not requested."""
-        classes = self.get_classes(name)
-        return (
-            bool(classes)
-            and classes <= self.nary_classes
-            and not classes & set(self.expected.noun_iris)
-        )
 
     def get_classes(self, name: str) -> frozenset[str]:
         """Return the classes of the things in a column, as far as query or graph determine them."""

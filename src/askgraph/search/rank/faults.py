@@ -342,14 +342,6 @@ class FaultContext:
         inner = [subquery.where for subquery in list_subqueries(self.tree.where)]
         return [self.tree.where, *inner, *self.negated_groups, *list_union_groups(self.tree.where)]
 
-    @property
-    def compared_text(self) -> str:
-        """Text of all values that variables are compared with."""
-        terms = [
-            term for group in self.groups for one in _get_comparisons(group) for term in one.values
-        ]
-        return " ".join([*map(format_term, terms), *map(written, list_subqueries(self.tree.where))])
-
     @cached_property
     def terms(self) -> frozenset[str]:
         """All IRIs and literals of the query as N-Triples text; predicates as plain IRIs."""
@@ -495,7 +487,10 @@ def _is_in_name(quantity: Quantity, context: FaultContext) -> bool:
 
 def _thing_missing(context: FaultContext) -> bool:
     """Return whether words surely name a thing or value and the query uses none of their links."""
-    texts = context.compared_text.lower()
+    comparisons = (one for group in context.groups for one in _get_comparisons(group))
+    compared = [format_term(term) for one in comparisons for term in one.values]
+    subqueries = map(written, list_subqueries(context.tree.where))
+    texts = " ".join([*compared, *subqueries]).lower()
     tokens = context.proposal.question.tokens
     covered_positions = {span.last + 1 for span in context.proposal.question.quantities}
     covered_positions |= {span.last for span in context.operators.get_operators("in_unit")}

@@ -264,26 +264,14 @@ class FitScorer:
             return 0.0 if column.sort is ValueKind.TEXT else -1.0
         if column.function == "COUNT" or column.sort not in (ValueKind.NONE, ValueKind.TEXT):
             return -1.0
-        if expected_kind == "who":
-            if "persons" in column.kinds:
-                return 1.0
-            if "bodies" in column.kinds:
-                return _BODY_FOR_PERSON_SCORE
-            if column.kinds:
-                return -1.0
-            return (
-                _UNKNOWN_KIND_SCORE if column.classes and has_kind(self.schema, "persons") else 0.0
-            )
-        return self._score_place_kind(column)
-
-    def _score_place_kind(self, column: ColumnContent) -> float:
-        if "places" in column.kinds:
+        sought = "persons" if expected_kind == "who" else "places"
+        if sought in column.kinds:
             return 1.0
         if "bodies" in column.kinds:
-            return 0.0
+            return _BODY_FOR_PERSON_SCORE if expected_kind == "who" else 0.0
         if column.kinds:
             return -1.0
-        return _UNKNOWN_KIND_SCORE if column.classes and has_kind(self.schema, "places") else 0.0
+        return _UNKNOWN_KIND_SCORE if column.classes and has_kind(self.schema, sought) else 0.0
 
     # Nouns
 

@@ -22,7 +22,6 @@ from askgraph.graph.measures import Unit, match_unit
 from askgraph.index.names import fold_word, stem_word
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES_WITH_CAPITAL_NOUNS,
-    Measure,
     Phrase,
     WordList,
     detect_language,
@@ -144,7 +143,10 @@ class _QuantityParser:
         quantities: list[Quantity] = []
         at = 0
         while at < len(self.words):
-            quantity = self.parse_iso_date(iso[at], at) if at in iso else None
+            quantity = None
+            if at in iso and at + 2 < len(self.words):
+                year, month, day = map(int, iso[at].groups())
+                quantity = _build_date(at, at + 2, iso[at].group(), year, month, day)
             if at in clocks:
                 last = bisect_left(starts, clocks[at].end()) - 1
                 quantity = self.parse_clock(at, last, clocks[at])
@@ -274,12 +276,6 @@ class _QuantityParser:
         return number if 1 <= number <= 21 else None
 
     # Dates
-
-    def parse_iso_date(self, match: re.Match[str], at: int) -> Quantity | None:
-        if at + 2 >= len(self.words):
-            return None
-        year, month, day = (int(part) for part in match.groups())
-        return _build_date(at, at + 2, match.group(), year, month, day)
 
     def parse_dates(self, at: int) -> Iterator[Quantity | None]:
         """Yield dates: day month year, month day year, month year; with or without "de" or "of"."""
@@ -653,7 +649,7 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
             stem_word(fold_word(_remove_dots(part.group()))),
             part.start() + start,
             part.end() + start,
-            _find_quotation(part.start() + start, quotes),
+            next((n for n, (a, b) in enumerate(quotes) if a <= part.start() + start < b), None),
         )
         for start, part in matches[:_MAX_TOKENS]
     )
@@ -723,13 +719,6 @@ def _get_genitive_pattern() -> re.Pattern[str]:
     return re.compile(rf"['’]{get_shared_words().endings['possessor'][0]}\b")
 
 
-def _find_quotation(start: int, quotes: list[tuple[int, int]]) -> int | None:
-    for number, (first, last) in enumerate(quotes):
-        if first <= start < last:
-            return number
-    return None
-
-
 _CONTENT, _NUMERAL, _QUOTATION = "_", "<number>", "<quoted>"
 
 
@@ -770,8 +759,19 @@ def _get_form_piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
     token = reading.tokens[at]
     if token.quote is not None:
         return _QUOTATION, 1
-    operator, length = _match_operator(reading, at)
-    degree = _match_degree(reading, at)
+    operators = (
+        (name, len(phrase))
+        for phrase, name in reading.word_list.operators_by_first_word.get(token.folded, ())
+        # "is" and "did" ask for yes or no at the start only.
+        if (name != "exists" or not at) and reading.has_phrase_at(phrase, at)
+    )
+    operator, length = next(operators, ("", 0))
+    degrees = (
+        measure
+        for measure in reading.word_list.measures_by_first_word.get(token.folded, ())
+        if measure.degree != "plain" and reading.has_phrase_at(measure.phrase, at)
+    )
+    degree = next(degrees, None)
     if degree is not None and len(degree.phrase) >= length:
         return degree.degree.upper() + ("+" if degree.is_upward else "-"), len(degree.phrase)
     if operator:
@@ -779,23 +779,6 @@ def _get_form_piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
     if token.text[0].isdigit():
         return _NUMERAL, 1
     return (token.folded if reading.is_stop(at) else _CONTENT), 1
-
-
-def _match_operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
-    for phrase, name in reading.word_list.operators_by_first_word.get(
-        reading.tokens[at].folded, ()
-    ):
-        # "is" and "did" ask for yes or no at the start only.
-        if (name != "exists" or not at) and reading.has_phrase_at(phrase, at):
-            return name, len(phrase)
-    return "", 0
-
-
-def _match_degree(reading: TokenizedQuestion, at: int) -> Measure | None:
-    for measure in reading.word_list.measures_by_first_word.get(reading.tokens[at].folded, ()):
-        if measure.degree != "plain" and reading.has_phrase_at(measure.phrase, at):
-            return measure
-    return None
 
 
 def _count_operators(form: tuple[str, ...]) -> Counter[str]:

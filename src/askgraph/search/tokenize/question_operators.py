@@ -500,16 +500,10 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
     naming = reading.word_list.naming
     for after in range(at + 1, min(at + _MAX_WORDS_BEFORE_NAME, len(reading.tokens))):
         if reading.tokens[after].stem in naming:
-            words = [word for word in range(at, after) if not reading.is_stop(word)]
-            return all(
-                _is_name_part_word(reading.folded_words[word], after, reading) for word in words
-            )
+            noun, parts = reading.tokens[after].stem, get_shared_words().name_parts.values()
+            words = [reading.folded_words[x] for x in range(at, after) if not reading.is_stop(x)]
+            return all(any(word + noun in part for part in parts) for word in words)
     return False
-
-
-def _is_name_part_word(word: str, noun: int, reading: TokenizedQuestion) -> bool:
-    name = word + reading.tokens[noun].stem
-    return any(name in part for part in get_shared_words().name_parts.values())
 
 
 _MAX_POLITE_WORDS = 3  # words after "can" that may name the addressee
@@ -785,16 +779,15 @@ def find_matched_text(reading: TokenizedQuestion, operator: range) -> range | No
     This is a following quotation, the text after "the letter" or "the word", a name or number, or
     a preceding quotation if the verb comes last.
     """
-    return _find_text_after(reading, operator[-1]) or _find_text_before(reading, operator[0])
-
-
-def _find_text_before(reading: TokenizedQuestion, first: int) -> range | None:
-    at = first - 1
+    following = _find_text_after(reading, operator[-1])
+    if following:
+        return following
+    at = operator[0] - 1
     if at < 0 or reading.tokens[at].quote is None:
         return None
-    while at > 0 and reading.tokens[at - 1].quote == reading.tokens[first - 1].quote:
+    while at > 0 and reading.tokens[at - 1].quote == reading.tokens[operator[0] - 1].quote:
         at -= 1
-    return range(at, first)
+    return range(at, operator[0])
 
 
 def _find_text_after(reading: TokenizedQuestion, last: int) -> range | None:

@@ -20,7 +20,6 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
-from askgraph.graph.glossary import Glossary
 from askgraph.server.auth import Principal
 from askgraph.server.problems import NotFound
 from askgraph.server.settings import ServeSettings
@@ -78,18 +77,6 @@ class _PooledGraph:
     verified: tuple[QueryExample, ...] = ()
     glossary_stamp: tuple[int, int] = (-1, -1)
     verified_graph: KnowledgeGraph | None = None
-
-    def add_verified(self, answers: tuple[QueryExample, ...]) -> KnowledgeGraph:
-        """Return the graph with the verified answers in front of its other examples."""
-        if self.verified_graph is None or self.verified != answers:
-            self.verified_graph = replace(self.graph, examples=(*answers, *self.graph.examples))
-            self.verified = answers
-        return self.verified_graph
-
-    def set_glossary(self, glossary: Glossary, stamp: tuple[int, int]) -> None:
-        """Replace the glossary of the graph."""
-        self.graph = apply_glossary(self.graph, glossary)
-        self.glossary_stamp, self.verified_graph = stamp, None
 
 
 class GraphPool:
@@ -151,10 +138,15 @@ class GraphPool:
                 pooled.has_indices = True
             glossary_stamp = _stamp_file(self._workspace.get_glossary_file(name))
             if glossary_stamp != pooled.glossary_stamp:
-                pooled.set_glossary(
-                    await asyncio.to_thread(self._workspace.load_glossary, name), glossary_stamp
-                )
-            yield pooled.add_verified(verified.select(caller, self._confirmations))
+                glossary = await asyncio.to_thread(self._workspace.load_glossary, name)
+                pooled.graph = apply_glossary(pooled.graph, glossary)
+                pooled.glossary_stamp, pooled.verified_graph = glossary_stamp, None
+            answers = verified.select(caller, self._confirmations)
+            if pooled.verified_graph is None or pooled.verified != answers:
+                examples = (*answers, *pooled.graph.examples)
+                pooled.verified_graph = replace(pooled.graph, examples=examples)
+                pooled.verified = answers
+            yield pooled.verified_graph
         finally:
             pooled.users -= 1
             if pooled.is_evicted and not pooled.users:

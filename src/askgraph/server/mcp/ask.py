@@ -21,7 +21,6 @@ from askgraph.server.mcp import access as mcp_access
 from askgraph.server.mcp.results import (
     DEFAULT_ROWS,
     AskResult,
-    CellValue,
     QuestionReading,
     UnknownWords,
     describe_truncation,
@@ -222,11 +221,11 @@ def _format_answer_values(answer: Answer) -> str:
         return answer.why_empty or "nothing was found"
     columns = [variables.index(name) for name in answer.answer_columns if name in variables]
 
-    def format_value(value: CellValue) -> str:
-        return clip_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
-
     texts = [
-        ", ".join(map(format_value, format_rows([tuple(row[n] for n in columns)], 1)[0]))
+        ", ".join(
+            clip_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
+            for value in format_rows([tuple(row[n] for n in columns)], 1)[0]
+        )
         for row in rows[:_MAX_LISTED_ROWS]
     ]
     more = f" and {len(rows) - _MAX_LISTED_ROWS:,} more" if len(rows) > _MAX_LISTED_ROWS else ""

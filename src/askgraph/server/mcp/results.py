@@ -232,7 +232,10 @@ def format_rows(rows: Sequence[Row], limit: int) -> list[list[CellValue]]:
     formatted: list[list[CellValue]] = []
     remaining_characters = _MAX_TABLE_CHARACTERS
     for row in rows[:limit]:
-        values = [_clip_value(to_json_value(term)) for term in row]
+        values = [
+            clip_text(value, _MAX_CELL_CHARACTERS) if isinstance(value, str) else value
+            for value in map(to_json_value, row)
+        ]
         remaining_characters -= sum(len(str(value)) for value in values)
         if remaining_characters < 0 and formatted:
             break
@@ -256,7 +259,3 @@ def select_labels(rows: Sequence[Sequence[CellValue]], labels: Mapping[str, str]
 def describe_truncation(truncation: Truncation | None) -> str | None:
     """Return who truncated a result and why, in words; None if it is complete."""
     return None if truncation is None else f"cut off by {truncation.by}: {truncation.reason}"
-
-
-def _clip_value(value: CellValue) -> CellValue:
-    return clip_text(value, _MAX_CELL_CHARACTERS) if isinstance(value, str) else value

@@ -96,7 +96,8 @@ def describe_step(step: Step) -> str:
                 or "no word of the question is known"
             )
         case Draft(query=query, words=words):
-            return clip_line(f"considers: {words or _remove_prefixes(query)}")
+            lines = (line for line in query.splitlines() if not line.startswith("PREFIX "))
+            return clip_line(f"considers: {words or ' '.join(lines)}")
         case Thought(text=text):
             return clip_line(text)
         case Prompt(purpose=purpose):
@@ -113,10 +114,6 @@ def describe_step(step: Step) -> str:
             return clip_line(f"{tool}({arguments_text}){failure}: {observed.text}")
         case _:
             return ""
-
-
-def _remove_prefixes(query: str) -> str:
-    return " ".join(line for line in query.splitlines() if not line.startswith("PREFIX "))
 
 
 def clip_line(text: str, max_characters: int = _MAX_LINE_CHARACTERS) -> str:

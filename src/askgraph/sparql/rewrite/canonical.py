@@ -54,7 +54,9 @@ def canonicalize_query(query: str, *, prefixes: Mapping[str, str] | None = None)
 
 def canonicalize_tree(tree: Query) -> str:
     """Return the canonical text of a query that is already parsed."""
-    text = to_text(transform(tree, _sort_group))
+    text = to_text(
+        transform(tree, lambda one: Group(_sort_elements(one)) if isinstance(one, Group) else one)
+    )
     names: dict[str, str] = {}
     return apply_edits(
         text,
@@ -64,11 +66,6 @@ def canonicalize_tree(tree: Query) -> str:
             if token.kind == "variable"
         ),
     )
-
-
-def _sort_group(node: object) -> object:
-    """Return a group with its elements sorted; other nodes unchanged."""
-    return Group(_sort_elements(node)) if isinstance(node, Group) else node
 
 
 def _sort_elements(group: Group) -> tuple[Element, ...]:

@@ -168,12 +168,10 @@ def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:
 
     Triples with a literal, and those that state a type, are not reversed.
     """
-    indices = range(
-        min(
-            _MAX_REVERSIBLE_TRIPLES,
-            sum(map(_is_reversible, walk(query.where, into=_get_triple_children))),
-        )
+    nodes = walk(
+        query.where, into=lambda node: get_children(node) if _can_contain_triples(node) else ()
     )
+    indices = range(min(_MAX_REVERSIBLE_TRIPLES, sum(map(_is_reversible, nodes))))
     combinations_in_order = (
         combination for number in indices for combination in combinations(indices, number + 1)
     )
@@ -203,10 +201,6 @@ def _is_reversible(node: object) -> bool:
 def _can_contain_triples(node: object) -> bool:
     """Return whether a part belongs to the patterns, not to a condition or an expression."""
     return not isinstance(node, Filter | Bind | Call)
-
-
-def _get_triple_children(node: object) -> tuple[object, ...]:
-    return get_children(node) if _can_contain_triples(node) else ()
 
 
 Comparison = Choice["=", "!=", "<", "<=", ">", ">=", "contains"]

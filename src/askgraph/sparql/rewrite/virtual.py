@@ -259,10 +259,13 @@ def expand_virtual_query(
     ]
     if not affected:
         return query
-    sets = not is_sensitive_to_duplicates(tree)
+    sets = not any(_is_duplicate_sensitive(node) for node in walk(tree) if isinstance(node, Query))
     allows_paths = tree.form != "CONSTRUCT"  # whose short form has no paths
-    if allows_paths and all(
-        _can_replace_in_place(pattern, paths, sets=sets) for pattern in affected
+    if allows_paths and all(  # replacing the predicates in the text is enough
+        not isinstance(pattern.predicate, Variable)
+        and pattern.spans
+        and (sets or is_row_preserving(pattern.predicate, paths))
+        for pattern in affected
     ):
         declared = tokenize(text).declared_prefixes
         edits = {
@@ -299,13 +302,6 @@ def _reject_virtual_names(
             )
 
 
-def _can_replace_in_place(pattern: Pattern, paths: VirtualPaths, *, sets: bool) -> bool:
-    """Return whether it is enough to replace the predicates of a pattern in the text."""
-    if isinstance(pattern.predicate, Variable) or not pattern.spans:
-        return False
-    return sets or is_row_preserving(pattern.predicate, paths)
-
-
 def _is_affected(pattern: Pattern, paths: VirtualPaths) -> bool:
     match pattern:
         case Pattern(predicate=Variable()):
@@ -339,11 +335,6 @@ def _shorten_path(path: str, prefixes: Mapping[str, str]) -> str:
 
 
 _SET_AGGREGATES = frozenset(["MIN", "MAX", "SAMPLE"])
-
-
-def is_sensitive_to_duplicates(tree: Query) -> bool:
-    """Return whether a duplicate row would change the result of a query or of its sub-selects."""
-    return any(_is_duplicate_sensitive(node) for node in walk(tree) if isinstance(node, Query))
 
 
 def _is_duplicate_sensitive(query: Query) -> bool:

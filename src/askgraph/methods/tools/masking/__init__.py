@@ -78,10 +78,6 @@ class TermMasker:
             or iri.startswith(STANDARD_NAMESPACES)
         )
 
-    def mask_iri(self, iri: str) -> str:
-        """Return the placeholder of an entity."""
-        return self.placeholders.assign_placeholder(NamedNode(iri))
-
     def mask_literal(self, literal: Literal, prefixes: PrefixMap) -> str:
         """Return the placeholder of a literal, with its language or datatype."""
         return self.placeholders.assign_typed_placeholder(
