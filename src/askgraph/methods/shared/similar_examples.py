@@ -109,9 +109,13 @@ class _Reading:
 
     @cached_property
     def words(self) -> tuple[tuple[str, str], ...]:
-        """The content words, each with its stem."""
+        """The content words, each with its stem, without numbers."""
         reading = self.tokenized
-        content = [token for at, token in enumerate(reading.tokens) if not reading.is_stop(at)]
+        content = [
+            token
+            for at, token in enumerate(reading.tokens)
+            if not (reading.is_stop(at) or token.text.isdigit())
+        ]
         return tuple((token.text, token.stem) for token in content or reading.tokens)
 
     @cached_property
@@ -258,10 +262,10 @@ def weigh_examples(
             query = _read_query(example.query)
         except QuerySyntaxError:
             continue
-        others = (item[2] for item in nearest if item[0].query.split() != example.query.split())
+        rivals = (item[2] for item in nearest if item[0].query.split() != example.query.split())
         evidence = collect_evidence(reading, wording, query, name_stems)
         evidence |= {"likeness": likeness, "linked": _measure_linked(links, query.iris)}
-        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *others])
+        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *rivals])
         if estimate_chance(evidence) < least:  # names and numbers can only lower it
             continue
         adapted = _adapt_example(query, wording, reading, links, graph, index.links)
@@ -282,8 +286,8 @@ def collect_evidence(
     """
     operators, own_operators = reading.operators, wording.operators
     differing = ((operators - own_operators) + (own_operators - operators)).total()
-    rest = tuple(word for word in reading.words if word[1] not in names)
-    own_rest = tuple(word for word in wording.words if word[1] not in names)
+    predicate_words = tuple(word for word in reading.words if word[1] not in names)
+    own_predicate_words = tuple(word for word in wording.words if word[1] not in names)
     return {
         "form": compare_forms(reading.form, wording.form),
         "operators": min(differing, _MAX_DIFFERENCE_COUNT),
@@ -294,17 +298,17 @@ def collect_evidence(
         "extra": 0.0,
         "explained": _measure_coverage(reading.words, wording.words, query.name_words),
         "mentioned": _measure_coverage(wording.words, reading.words),
-        "predicated": _measure_coverage(rest, own_rest, query.name_words) if rest else 1.0,
-        "named": float(len(rest) < len(reading.words)),
+        "predicated": _measure_coverage(predicate_words, own_predicate_words, query.name_words),
+        "named": float(len(predicate_words) < len(reading.words)),
     }
 
 
 def _compare_asks(first: Collection[str], second: Collection[str]) -> float:
     """Return 1 if two questions ask for different kinds of values, 0.5 if only one asks for any."""
-    asked = [
-        next((_ASKED[name] for name in found if name in _ASKED), "") for found in (first, second)
+    kinds = [
+        next((_ASKED[name] for name in names if name in _ASKED), "") for names in (first, second)
     ]
-    return 0.0 if asked[0] == asked[1] else (1.0 if all(asked) else 0.5)
+    return 0.0 if kinds[0] == kinds[1] else (1.0 if all(kinds) else 0.5)
 
 
 def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
