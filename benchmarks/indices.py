@@ -38,7 +38,7 @@ import numpy as np
 from _searching import opened, plugin_of
 from askgraph.index import Resource
 from askgraph.index.names import pad_words, split_words, stem_word
-from askgraph.index.sources import read_tsv, write_tsv
+from askgraph.index.sources import SEPARATOR, read_tsv
 
 SYLLABLES = [
     start + vowel + end
@@ -114,7 +114,11 @@ def write(kind: str, count: int, folder: Path) -> list[str]:
             names += len(resource.names)
             yield resource
 
-    write_tsv(folder.with_name("resources.tsv"), counted())
+    with folder.with_name("resources.tsv").open("w", encoding="utf-8") as file:
+        file.write("iri\tlabel\tscore\tsynonyms\tinfos\n")
+        for one in counted():
+            lists = SEPARATOR.join(one.synonyms), SEPARATOR.join(one.infos)
+            file.write("\t".join((one.iri, one.label, repr(one.score), *lists)) + "\n")
     chosen = random.Random(SEED + 1).sample(range(count), min(WITHIN, count))
     asked = (searches(count), [iri(number) for number in chosen])
     folder.with_name("asked.json").write_text(json.dumps(asked))

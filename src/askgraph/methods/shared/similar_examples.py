@@ -366,7 +366,10 @@ def _stack_vectors(words: tuple[tuple[str, str], ...]) -> tuple[Vectors, Vectors
 def _stack_units(words: tuple[tuple[str, str], ...]) -> Vectors:
     """Return the unit vectors of words, zeros for unknown ones."""
     vectors, weights = _stack_vectors(words)
-    return vectors / np.where(weights > 0, weights, 1)[:, None]
+    units: Vectors = np.divide(
+        vectors, np.where(weights > 0, weights, 1)[:, None], dtype=np.float32
+    )
+    return units
 
 
 @dataclass(frozen=True)
