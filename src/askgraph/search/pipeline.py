@@ -97,7 +97,7 @@ async def propose(
     """
     weights = load_weights(graph.name, ranking)
 
-    definitions, text = glossary.load_definitions(graph), question.text
+    definitions, text = glossary.load_definitions(graph) if graph.glossary else None, question.text
     if definitions is not None:
         text, lifted = glossary.remove_lifting_words(text, definitions.glossary)
         definitions = replace(definitions, lifted=lifted)
@@ -300,7 +300,8 @@ def resolve_operators(
     linked = link_numbered_names(linked, schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
-    frame = glossary.add_implied_sums(frame, linked)
+    if linked.glossary_words:
+        frame = glossary.add_implied_sums(frame, linked)
     frame = detect_groups(detect_named_years(frame, linked), linked)
     linked, frame = detect_name_filters(linked, frame, schema)
     frame = resolve_times(frame, schema, day)

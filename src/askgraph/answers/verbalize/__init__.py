@@ -272,7 +272,9 @@ class Sentence(Grouping):
     def write_select_query(self) -> str:
         """Return a SELECT query in words."""
         self.names.count_replacement()
-        if window := parse_window(self.query):
+        elements = self.query.where.elements
+        has_parts = any(isinstance(item, sparql.Query | sparql.Union) for item in elements)
+        if has_parts and (window := parse_window(self.query)):
             return self.write_window(window)
         if self.is_wrapper():
             return self.add_order(self.write_group_count() or self.write_wrapped(), None)
