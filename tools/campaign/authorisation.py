@@ -42,6 +42,8 @@ from askgraph.workspace import Workspace
 
 SERVE: str = tomllib.loads(Path(__file__).with_name("calls.toml").read_text("utf-8"))["serve"]
 
+_READER_PARTS = ("edit", "feedback", "confirm", "lessons")  # lessons are only proposed
+
 
 def told(part: str, who: str, what: str, got: object, *, fine: bool) -> Tried:
     """Return what was tried, with what came if that is not as it has to be."""
@@ -165,7 +167,7 @@ class Campaign:
         reads = {f"GET /api/v1/runs/{{id}}{part}" for part in parts}
         reads |= {"GET /api/v1/boards/{id}", "POST /api/v1/boards/{id}/refresh"}
         # What these leave is the reader's own.
-        reads |= {f"POST /api/v1/runs/{{id}}/{what}" for what in ("edit", "feedback", "confirm")}
+        reads |= {f"POST /api/v1/runs/{{id}}/{what}" for what in _READER_PARTS}
         reads.add("DELETE /api/v1/runs/{id}/confirm")
         about = [
             (operation, kind)
