@@ -88,6 +88,9 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
     expect(page).to_have_url(first)
     page.go_back()
     expect(page.get_by_text("You chose this reading")).to_be_visible()
+    page.goto(f"{page.url.split('/run/')[0]}/graphs/space")
+    page.get_by_role("button", name="Withdraw the answer to “When was Armstrong born?”").click()
+    expect(page.locator(".verified-list")).to_have_count(0)
 
 
 def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,28 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
     async with open_hub(ServeSettings(), workspace) as hub:
         with pytest.raises(NotAllowedError, match="2 graphs"):
             hub.jobs.check("c", ANN)
+
+
+async def test_a_job_is_cancelled_while_its_files_are_stored(tmp_path: Path) -> None:
+    new = NewGraph("moons", "upload", ())
+    is_storing, may_store = threading.Event(), threading.Event()
+
+    def store() -> list[Path]:
+        is_storing.set()
+        may_store.wait(20)
+        folder = uploads.get_upload_folder(tmp_path, new.job)
+        return uploads.store_files([uploads.ReceivedFile("moons.nt", io.BytesIO(MOON))], folder)
+
+    async with open_hub(ServeSettings(), Workspace(tmp_path)) as hub:
+        begun = asyncio.create_task(hub.jobs.begin(new, ANN, store))
+        await asyncio.to_thread(is_storing.wait, 20)
+        assert [job.graph for job in await hub.jobs.list_jobs(ANN)] == ["moons"]
+        assert (await hub.jobs.cancel(new.job, ANN)).state == "cancelled"
+        may_store.set()
+        assert (await begun).state == "cancelled"
+        assert [job.state for job in await hub.jobs.list_jobs(ANN)] == ["cancelled"]
+    assert not uploads.get_upload_folder(tmp_path, new.job).exists()
+    assert Workspace(tmp_path).graphs() == {}
 
 
 def test_the_uploads_and_the_number_of_graphs(tmp_path: Path) -> None:

@@ -165,23 +165,26 @@ class GraphJobs:
             )
             del self._jobs[row.id]
             raise
-        job.task = asyncio.create_task(self._run(job), name=f"add {new_graph.name}")
-        return _to_job_view(row)
+        if job.row.state in ACTIVE_STATES:
+            job.task = asyncio.create_task(self._run(job), name=f"add {new_graph.name}")
+        else:  # cancelled while its files were stored
+            await self._finish(job)
+        return _to_job_view(job.row)
 
     async def load_view(self, id: str, caller: Principal) -> JobView:
         """Load a job of the caller; raise `NotFound` if there is no such job."""
-        row = await self._store.get_job(id)
+        job = self._jobs.get(id)
+        row = job.row if job else await self._store.get_job(id)
         if row is None or (row.owner != caller.id and not caller.has_scope("admin")):
             raise NotFound(f"job {id!r} does not exist, or it is not yours")
-        job = self._jobs.get(id)
-        return _to_job_view(job.row if job else row)
+        return _to_job_view(row)
 
     async def list_jobs(self, caller: Principal) -> list[JobView]:
         """Return the jobs of a caller, the latest first."""
-        rows = await self._store.list_jobs(caller.id)
-        return [
-            _to_job_view(self._jobs[row.id].row if row.id in self._jobs else row) for row in rows
-        ]
+        stored = {row.id: row for row in await self._store.list_jobs(caller.id)}
+        active = {id: job.row for id, job in self._jobs.items() if job.row.owner == caller.id}
+        unstored = {id: active[id] for id in reversed(active) if id not in stored}
+        return [_to_job_view(row) for row in (unstored | stored | active).values()]
 
     async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
         """Yield a job whenever it progresses; the last event has its end."""
@@ -246,7 +249,10 @@ class GraphJobs:
             await self._stop(job, "handed_back")
 
     async def _stop(self, job: _ActiveJob, state: JobState) -> None:
-        if job.task is None or job.task.done():
+        if job.task is None:
+            job.update(state=state)
+            return
+        if job.task.done():
             return
         job.stops_as = state
         job.task.cancel()

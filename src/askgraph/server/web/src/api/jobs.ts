@@ -8,10 +8,16 @@ export const addAddress = (addition: AddBody, signal: AbortSignal) =>
   post<JobView>("/graphs", addition, signal);
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
 
-/** Cancels the jobs of a graph whose ids an aborted request did not get; ended ones stay as they are. */
+/**
+ * Cancels the jobs of a graph whose ids an aborted request did not get; ended ones stay as they are.
+ * The server may still be reading the request, so this looks several times.
+ */
 export async function cancelJobsOf(graph: string): Promise<void> {
-  const { jobs } = await get<JobsView>("/jobs");
-  for (const job of jobs) if (job.graph === graph) await cancelJob(job.id);
+  for (const pause of [0, 250, 1000]) {
+    await new Promise((resume) => setTimeout(resume, pause));
+    const { jobs } = await get<JobsView>("/jobs");
+    for (const job of jobs) if (job.graph === graph) await cancelJob(job.id);
+  }
 }
 
 /** Sends files; `sent` gets the share that has arrived, which fetch does not report. */
