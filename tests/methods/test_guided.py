@@ -579,6 +579,25 @@ async def test_no_candidate_only_adds_a_column_or_gives_the_same_rows(tmp_path: 
     assert ':p1, "Alpha", 9' not in candidates
 
 
+async def test_the_rows_of_a_candidate_are_those_of_its_query(space: KnowledgeGraph) -> None:
+    steps, _ = await guided(space, "Who flew on both Gemini 8 and Apollo 11?", [reply(choose=1)])
+
+    assert "mission space:Apollo_11 . }" in (text := prompt_text(steps))
+    assert "→ 1 row: space:Neil_Armstrong\n" in text
+
+
+async def test_a_candidate_shows_things_without_a_column_for_their_names(tmp_path: Path) -> None:
+    (tmp_path / "stocks.ttl").write_text(STOCKS, encoding="utf-8")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "stocks.ttl")
+    steps, _ = await guided(graph, "Which phones are there?", [reply(choose=1)])
+    await graph.endpoint.close()
+
+    text = prompt_text(steps)
+    assert "SELECT DISTINCT ?phone WHERE { ?phone a :Phone . }" in text
+    assert '→ 2 rows: :p1 "Alpha"; :p2 "Beta"' in text and "names by :name" in text
+    assert isinstance(found := outcome(steps), Answer) and "Alpha" in str(found.result.rows)
+
+
 async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
     steps, _ = await guided(space, GALILEO, [reply(query=EMPTY), reply(choose=1)])
 

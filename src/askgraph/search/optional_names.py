@@ -1,7 +1,7 @@
 """Show things beside their names: a name neither drops the things without one nor merges things."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import Variable
@@ -64,6 +64,31 @@ def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) 
         added = tuple((value, None) for value in objects if isinstance(value, Variable))
         columns = (*columns[:at], *added, *columns[at:])
     return replace(query, where=Group(where), columns=columns)
+
+
+def drop_optional_columns(query: Query, kept: Collection[str]) -> Query:
+    """Return a query without optional groups that only bind further columns.
+
+    These are not in `kept`, or say what a thing is called that is not in `kept` itself.
+    """
+    for element in query.where.elements:
+        if not isinstance(element, Nested) or element.word != "OPTIONAL":
+            continue
+        elements = tuple(item for item in query.where.elements if item is not element)
+        variables = {part for part in walk(element) if isinstance(part, Variable)}
+        order = tuple(item for item in query.order if item[0] not in variables or item[1])
+        used = set(walk((elements, query.having, order)))
+        dropped = {(variable, None) for variable in variables - used}
+        shown = {variable.value for variable in variables if (variable, None) in query.columns}
+        if dropped and dropped <= {*query.columns} and not shown <= {*kept}:
+            query = replace(
+                query,
+                where=Group(elements),
+                columns=tuple(item for item in query.columns if item not in dropped),
+                group_by=tuple(item for item in query.group_by if item not in dropped),
+                order=tuple(item for item in query.order if (item[0], None) not in dropped),
+            )
+    return query
 
 
 def _insert_after_patterns(elements: Sequence[Element], optional: Nested) -> tuple[Element, ...]:

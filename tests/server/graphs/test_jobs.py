@@ -3,6 +3,7 @@
 import asyncio
 import io
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ async def test_a_job_is_cancelled_while_its_files_are_stored(tmp_path: Path) -> 
     new = NewGraph("moons", "upload", ())
     is_storing, may_store = threading.Event(), threading.Event()
 
-    def store() -> list[Path]:
+    def store() -> Sequence[Path]:
         is_storing.set()
         may_store.wait(20)
         folder = uploads.get_upload_folder(tmp_path, new.job)

@@ -23,9 +23,12 @@ from askgraph.methods.settings import load_texts
 from askgraph.methods.shared import TextVariants
 from askgraph.methods.shared.retrieval import PromptContent, build_message
 from askgraph.methods.shared.several_graphs import ParsedQuery, QuestionGraphs, parse_query
-from askgraph.methods.tools.candidates import list_shown_iris, preview_result
+from askgraph.methods.tools import Context
+from askgraph.methods.tools.candidates import CandidateResult, list_shown_iris, preview_result
 from askgraph.methods.tools.rendering import TermWriter, list_body_lines
 from askgraph.search.decide import find_omitted_words
+from askgraph.search.optional_names import drop_optional_columns
+from askgraph.sparql import QueryText
 from askgraph.sparql.serializer import render_query
 from askgraph.trace import Question
 
@@ -145,6 +148,10 @@ async def format_candidates(
     Raises:
         ServiceError: labels are needed and a graph is down.
     """
+    candidates = [
+        replace(item, run_candidate=_drop_names(item.run_candidate, item.context))
+        for item in candidates
+    ]
     variants = []
     writers: dict[str, TermWriter] = {}
     names_by_graph: dict[str, set[str]] = {}  # names of constants, each once
@@ -180,6 +187,22 @@ async def format_candidates(
     return variants
 
 
+def _drop_names(candidate: CandidateResult, context: Context) -> CandidateResult:
+    """Return a candidate without the names beside its things, which are added to any answer."""
+    tree = candidate.query.tree if isinstance(candidate.query, QueryText) else None
+    short = tree and drop_optional_columns(tree, candidate.columns)
+    if short is None or short is tree:
+        return candidate
+    variables = tuple(variable.value for variable, _ in short.columns)
+    places = [candidate.result.variables.index(name) for name in variables]
+    rows = dict.fromkeys(tuple(row[at] for at in places) for row in candidate.result.rows)
+    return replace(
+        candidate,
+        query=render_query(short, context.graph.prefixes, context.graph.profile.types),
+        result=replace(candidate.result, variables=variables, rows=tuple(rows)),
+    )
+
+
 def _join_lines(query: str) -> str:
     return " ".join(map(str.strip, list_body_lines(query)))
 
@@ -205,7 +228,8 @@ def _format_candidate(
     shown_names.update(new_names)
     line += f" # {', '.join(new_names)}" if new_names else ""
     proposal, best = candidate.graph_candidates.proposal, candidate.run_candidate.cluster.best
-    line += " # ties are cut off" if best.tree.order and best.tree.limit == 1 else ""
+    tied = candidate.run_candidate.is_tied
+    line += "" if tied is None else " # ties are cut off" if tied else " # no ties"
     unused_words = find_omitted_words(proposal, best, is_query_shown=True)
     ellipsis = " …" if len(unused_words) > _MAX_UNUSED_WORDS else ""
     words = ", ".join(unused_words[:_MAX_UNUSED_WORDS])

@@ -40,7 +40,7 @@ _MAX_NEAR_PREDICATES = 10  # predicates near the question
 _MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
 _MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
-_MAX_NAMED_PREDICATES = (45, 20, 12, 8, 5, 3)  # predicates of the short forms
+_MAX_NAMED_PREDICATES = (45, 37, 30, 24, 20, 16, 12, 10, 8, 5, 3)  # predicates of the short forms
 
 
 @dataclass(frozen=True)
@@ -322,12 +322,7 @@ def _describe_times(
     time_texts = []
     for linked_graph in graphs.values():
         graph = linked_graph.context.graph
-        lines = write_time_lines(
-            linked_graph.linked_question.reading,
-            graph,
-            linked_graph.schema_slice.near,
-            graph.prefixes.shorten,
-        )
+        lines = write_time_lines(linked_graph.schema_slice, graph.prefixes.shorten)
         if text := "\n".join(f"# {line}" for line in lines):
             time_texts.append(
                 TextVariants(

@@ -26,6 +26,7 @@ from askgraph.methods.tools.rendering import TermWriter
 from askgraph.search.decide import estimate_confidence, find_omitted_words
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.optional_names import drop_optional_columns
 from askgraph.search.pipeline import propose
 from askgraph.search.query_pieces import (
     get_predicate,
@@ -78,6 +79,7 @@ class CandidateResult:
     columns: tuple[str, ...]
     boolean: bool | None
     result: SelectResult
+    is_tied: bool | None = None  # whether a limit of 1 cuts off equals; None if there is none
 
     @property
     def rows_or_boolean(self) -> SelectResult | bool:
@@ -453,20 +455,31 @@ async def _run_cluster(
             holds = await graph.endpoint.ask(query, timeout=seconds_left)
             return CandidateResult(cluster, query, columns, holds, SelectResult((), ()))
         result = await graph.endpoint.select(query, timeout=seconds_left, limit=_MAX_ROWS)
+        is_tied = await _check_tie(context, best, seconds_left) if result.rows else None
     except (QueryError, ServiceError):
         return None
     ordered = result if best.tree.order else result.sort_rows()
-    return CandidateResult(cluster, query, columns, None, ordered)
+    return CandidateResult(cluster, query, columns, None, ordered, is_tied)
+
+
+async def _check_tie(context: Context, best: QueryCandidate, seconds: float) -> bool | None:
+    """Return whether the next row has the value of the only one; None without such a limit."""
+    tree = drop_optional_columns(best.query, best.columns)
+    if not tree.order or tree.limit != 1 or tree.offset:
+        return None
+    key = Variable("compared")
+    longer = replace(tree, columns=(*tree.columns, (key, tree.order[0][0])), limit=2)
+    query = render_query(longer, context.graph.prefixes, context.graph.profile.types)
+    values = (await context.graph.endpoint.select(query, timeout=seconds)).get_column(key.value)
+    return len(values) > 1 and values[0] == values[1]
 
 
 def _is_node_set(candidate: QueryCandidate) -> bool:
     """Return whether the result is the set of nodes that the pattern was expanded with."""
     tree = candidate.tree
-    has_filters = _COMPLETION_NOTE in candidate.notes
-    has_filters = has_filters or any(
-        isinstance(element, Filter | Union) for element in tree.where.elements
-    )
+    has_filters = any(isinstance(element, Filter | Union) for element in tree.where.elements)
     is_cut = tree.limit is not None or tree.offset
     has_modifiers = has_filters or tree.group_by or tree.having or tree.order or is_cut
-    has_modifiers = has_modifiers or len(candidate.columns) != 1  # a blank node by its values
-    return not has_modifiers and list_column_values(tree) == [candidate.root]
+    # An operator or a condition has added patterns, or a blank node is shown by its values.
+    is_more = bool(candidate.notes) or len(candidate.columns) != 1
+    return not (has_modifiers or is_more) and list_column_values(tree) == [candidate.root]

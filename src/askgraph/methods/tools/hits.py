@@ -433,7 +433,12 @@ async def format_entities(
     )
     variants = PropertyVariants(context.graph.profile)
     hints = {
-        str(item.term): _select_hints(facts.predicates.get(str(item.term), ()), variants, near)
+        str(item.term): _select_hints(
+            facts.predicates.get(str(item.term), ()),
+            variants,
+            near,
+            is_text=isinstance(item.term, Literal),
+        )
         for item in hits
     }
     classes = {
@@ -542,9 +547,16 @@ async def _find_subjects(context: Context, hits: Sequence[SearchHit]) -> dict[st
 
 
 def _select_hints(
-    incidents: Sequence[IncidentPredicate], variants: PropertyVariants, near: Sequence[str] = ()
+    incidents: Sequence[IncidentPredicate],
+    variants: PropertyVariants,
+    near: Sequence[str] = (),
+    *,
+    is_text: bool = False,
 ) -> list[IncidentPredicate]:
-    """Return the predicates that best describe a node: near ones first, then frequent ones."""
+    """Return the predicates that best describe a node: near ones first, then frequent ones.
+
+    Those that say little about an entity lead to a text.
+    """
     ranks = {iri: at for at, iri in enumerate(near)}
     direct = {first for first, *_ in variants.group(incident.predicate for incident in incidents)}
 
@@ -557,9 +569,9 @@ def _select_hints(
         incident
         for incident in incidents
         if incident.predicate in direct
-        and incident.predicate not in USUAL_PREDICATES
+        and (is_text or incident.predicate not in USUAL_PREDICATES)
         and incident.predicate not in v.DESCRIPTION_PREDICATES
-        and not (incident.inverse and incident.predicate.startswith(SCHEMA_NAMESPACES))
+        and (is_text or not (incident.inverse and incident.predicate.startswith(SCHEMA_NAMESPACES)))
     ]
     return sorted(informative, key=get_sort_key)[:_MAX_HINTS]
 

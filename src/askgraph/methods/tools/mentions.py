@@ -78,6 +78,7 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
     if context.masker is not None:
         return [_build_mention(context, linked, link) for link in links]
     links = [link for link in links if not _is_schema_word(linked, link)]
+    links = _drop_mere_references(context, links)
     first_links = {link.positions: link for link in reversed(links)}.values()
     mentions = [
         _build_mention(context, linked, link, count_names=link in first_links) for link in links
@@ -98,6 +99,22 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
                 mentions.append(SearchHit(hit.term, hit.resource, hit.name, note, hit.is_nameless))
                 note = _build_note(context, words)
     return mentions
+
+
+def _drop_mere_references(context: Context, links: Sequence[Link]) -> list[Link]:
+    """Drop links to nodes without facts of their own if a described one has the same words."""
+    arrays = context.graph.arrays
+    if arrays is None:
+        return [*links]
+    nodes = {link.target: arrays.terms.find_iri(link.target) for link in links}
+    described = [
+        link
+        for link in links
+        if (node := nodes[link.target]) is None
+        or arrays.get_predicates(np.array([node], dtype=np.int32))
+    ]
+    positions = {link.positions for link in described}
+    return [link for link in links if link in described or link.positions not in positions]
 
 
 def _describe_iri_words(words: str, hits: Sequence[SearchHit], max_hits: int) -> str:
@@ -221,7 +238,7 @@ def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
     # A number begins with the word before it: "floor 8".
     linked_tokens = _list_schema_words(linked)
     for link in linked.links:
-        is_part = link.kind is ItemKind.VALUE and len(link.positions) < len(stem_name(link.target))
+        is_part = link.kind is ItemKind.VALUE and len(link.positions) < len(stem_name(link.name))
         if link.score >= _MIN_FULL_NAME_SCORE and not is_part:
             linked_tokens.update(link.positions)
     positions: list[int] = []

@@ -42,6 +42,7 @@ _MAX_NEAR_PREDICATES = 45  # predicates to list with their ends
 _MIN_NEAR_PREDICATES = 15  # number of those if words match fewer
 _MAX_TYPED_PREDICATES = 12  # number of those with type and values
 _MAX_FAR_PREDICATES = 40  # further predicates, by name
+_LINK_OUT_FACTOR = 0.3  # nearness of a link to things that the graph does not describe
 _MIN_NAME_SCORE = 0.9  # minimum score of a good link to a class or property
 _USUAL_PREDICATES = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
@@ -100,7 +101,14 @@ class SchemaSlice:
     @cached_property
     def _ranked_predicates(self) -> list[PredicateProfile]:
         shown_profiles = [self._property_variants.profiles[iri] for iri in self.variants]
-        return sorted(shown_profiles, key=lambda p: (-self._nearness[p.iri], -p.triples))
+
+        def get_sort_key(p: PredicateProfile) -> tuple[float, int]:
+            leads_out = not (p.literal or self.is_relevant(p.iri)) and not get_end_kinds(
+                p, self.graph.profile, inverse=False
+            )
+            return -self._nearness[p.iri] * (_LINK_OUT_FACTOR if leads_out else 1.0), -p.triples
+
+        return sorted(shown_profiles, key=get_sort_key)
 
     @cached_property
     def _nearness(self) -> dict[str, float]:
@@ -310,8 +318,7 @@ class SchemaLines:
 
     def write_times(self) -> Iterator[str]:
         """Yield how the graph expresses times and units, as far as the question needs it."""
-        graph, reading = self.schema_slice.graph, self.schema_slice.linked_question.reading
-        return write_time_lines(reading, graph, self.schema_slice.near, self.writer.write_short)
+        return write_time_lines(self.schema_slice, self.writer.write_short)
 
     def write_value_types(self, predicates: Iterable[PredicateProfile]) -> str:
         """Return the datatypes of predicates with frequent values; empty without literals."""
@@ -356,22 +363,22 @@ def find_frequent_values(arrays: GraphArrays | None, p: PredicateProfile) -> tup
     return cached_values[p.iri]
 
 
-def write_time_lines(
-    reading: TokenizedQuestion,
-    graph: KnowledgeGraph,
-    near: Sequence[PredicateProfile],
-    shorten: Callable[[str], str],
-) -> Iterator[str]:
+def write_time_lines(schema_slice: SchemaSlice, shorten: Callable[[str], str]) -> Iterator[str]:
     """Yield what a query needs for the times and units of a question, one line each.
 
-    `near` are the predicates that are shown, `shorten` writes an IRI.
+    `shorten` writes an IRI.
     """
+    linked_question, graph = schema_slice.linked_question, schema_slice.graph
+    reading, near = linked_question.reading, schema_slice.near
     question_operators = detect_operators(reading)
     asks_age = any(
         operator.measure is not None and operator.measure.is_age
         for operator in question_operators.operators
     )
-    dated = any(quantity.days is not None for quantity in reading.quantities)
+    values = {
+        at for link in linked_question.get_links(ItemKind.VALUE) for at in link.positions
+    }  # a year that is kept as a text
+    dated = any(item.days is not None and item.first not in values for item in reading.quantities)
     if dated or asks_age or question_operators.get_operators(*_TIME_OPERATORS):
         yield from _write_times(graph, [p.iri for p in near], shorten)
     if question_operators.get_operators("lasting") or asks_age:
@@ -457,7 +464,7 @@ def _format_unit(unit: Unit) -> str:
 
 HEADING = (
     "Schema: each class with its number of instances: its properties (share of instances if not "
-    "all, * several values) → class of the object"
+    "all, * several values) → class of the object, if not as above"
 )
 _MAX_TERMS = 200  # maximum classes and properties of a graph to list in full
 _MAX_SUBJECT_CLASSES = 3  # classes to list for a single predicate
@@ -506,19 +513,25 @@ def write_schema_names(
         yield f"… and {', '.join(hidden_counts)}"
 
 
+def select_naming(profile: Profile) -> Sequence[PredicateProfile]:
+    """Return the four main predicates that hold names."""
+    label_predicates = {c.name_predicate for c in profile.classes}
+    naming_predicates = sorted(
+        (p for p in profile.predicates if p.naming), key=lambda p: p.iri not in label_predicates
+    )
+    main_predicates = [
+        p for p in naming_predicates if p.iri in label_predicates or p.iri in USUAL_PREDICATES
+    ]
+    return (main_predicates or naming_predicates)[:4]
+
+
 def describe_naming(context: Context) -> str:
     """Describe which predicates hold names of entities, and which texts have languages.
 
     Predicates that label the instances of some class come first, then other usual ones.
     """
     profile = context.graph.profile
-    predicates, label_predicates = profile.predicates, {c.name_predicate for c in profile.classes}
-    naming_predicates = sorted(
-        (p for p in predicates if p.naming), key=lambda p: p.iri not in label_predicates
-    )
-    main_predicates = [
-        p for p in naming_predicates if p.iri in label_predicates or p.iri in USUAL_PREDICATES
-    ] or naming_predicates
+    predicates = profile.predicates
     classes_by_predicate: dict[str, list[str]] = defaultdict(list)
     for c in profile.classes:
         if c.name_predicate is not None and not c.iri.startswith(SCHEMA_NAMESPACES):
@@ -526,7 +539,7 @@ def describe_naming(context: Context) -> str:
     main = max(classes_by_predicate, key=lambda iri: len(classes_by_predicate[iri]), default="")
     shorten = context.graph.prefixes.shorten
     entries = []
-    for p in main_predicates[:4]:
+    for p in select_naming(profile):
         classes = classes_by_predicate[p.iri][: 0 if p.iri == main else _MAX_SUBJECT_CLASSES]
         owners = f" of {'|'.join(map(shorten, classes))}" if classes else ""
         entries.append(f"{shorten(p.iri)}{_format_languages(p.languages)}{owners}")
@@ -564,17 +577,19 @@ class SchemaNames:
     def write_lines(self) -> Iterator[str]:
         """Yield the lines of classes, the largest first, then that of untyped entities."""
         properties = self._properties_by_class
-        heads_by_text: dict[str, list[str]] = {}
+        classes_by_text: dict[tuple[str, str], list[ClassProfile]] = {}
         for cls in self._classes_by_iri.values():
             if cls.iri in properties or self._parents[cls.iri] is None:
-                property_text = self._format_properties(properties.get(cls.iri, ()), cls)
-                kinds = self._format_subclasses(cls)
-                text = f"{property_text and f': {property_text}'}{kinds and f'; {kinds}'}"
-                heads_by_text.setdefault(text, []).append(self._format_class(cls))
-        for text, heads in heads_by_text.items():
-            yield f"{', '.join(heads)}{text}"
+                property_text = self._format_properties(properties.get(cls.iri, ()), cls, {})
+                key = property_text, self._format_subclasses(cls)
+                classes_by_text.setdefault(key, []).append(cls)
+        ends: dict[str, str] = {}
+        for (_, kinds), (cls, *same) in classes_by_text.items():
+            heads = ", ".join(map(self._format_class, (cls, *same)))
+            property_text = self._format_properties(properties.get(cls.iri, ()), cls, ends)
+            yield f"{heads}{property_text and f': {property_text}'}{kinds and f'; {kinds}'}"
         if "" in properties:
-            yield f"things of no class: {self._format_properties(properties[''])}"
+            yield f"things of no class: {self._format_properties(properties[''], None, ends)}"
 
     @cached_property
     def _classes_by_iri(self) -> Mapping[str, ClassProfile]:
@@ -598,6 +613,11 @@ class SchemaNames:
         domain_iris = (p.iri for p in self.predicates if _is_informative(p, USUAL_PREDICATES))
         grouped = PropertyVariants(self.writer.context.graph.profile).group(domain_iris)
         return {first: variant_iris for first, *variant_iris in grouped}
+
+    @cached_property
+    def _main_naming(self) -> set[str]:
+        """What the heading says of names, which classes do not repeat."""
+        return {p.iri for p in select_naming(self.writer.context.graph.profile)}
 
     @cached_property
     def _partitions(self) -> Mapping[tuple[str, str], Partition]:
@@ -684,11 +704,21 @@ class SchemaNames:
         return not len(instances) or bool(np.isin(instances[:1], super_instances)[0])
 
     def _format_properties(
-        self, predicates: Sequence[PredicateProfile], cls: ClassProfile | None = None
+        self,
+        predicates: Sequence[PredicateProfile],
+        cls: ClassProfile | None,
+        ends: dict[str, str],
     ) -> str:
-        """Return properties, those with numbers or dates after the others."""
+        """Return properties, those with numbers or dates after the others.
+
+        Args:
+            ends: what properties lead to that earlier classes have, which is not repeated; this
+                adds to it.
+        """
         context, names_by_kind = self.writer.context, defaultdict[str, list[str]](list)
         for p in predicates:
+            if cls is not None and p.iri == cls.name_predicate and p.iri in self._main_naming:
+                continue
             partition = self._partitions.get((cls.iri, p.iri)) if cls is not None else None
             use = measure_use(context.graph, p, cls, partition)
             main_datatype = p.datatypes[0][0] if p.literal else ""
@@ -710,7 +740,9 @@ class SchemaNames:
                 name += f" {max(1, round(100 * use.share))}%"
             target = "|".join(map(self.writer.write_short, object_classes)) or "things"
             values = self._format_values(p) if p.literal and not kind else ""
-            names_by_kind[kind].append(f"{name}{values}" if p.literal else f"{name} → {target}")
+            end = values if p.literal else f" → {target}"
+            names_by_kind[kind].append(name if ends.get(p.iri) == end else f"{name}{end}")
+            ends[p.iri] = end
         ordered_kinds = sorted(names_by_kind, key=lambda kind: (bool(kind), kind))
         return "; ".join(
             f"{kind}{kind and ' '}{', '.join(names_by_kind[kind])}" for kind in ordered_kinds
