@@ -21,7 +21,7 @@ from statistics import fmean, median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode
 from tools.accuracy_floors import data_folder
 from tools.natural_cases import NaturalQuestion, prepare_workspace, read_questions
 
@@ -49,15 +49,18 @@ def recall_terms(sparql: str, prompt: str, graph: KnowledgeGraph) -> Terms:
     query = parse_tree(admit_query(sparql, prefixes=graph.prefixes.namespaces).text)
     classes = {item.iri for item in graph.profile.classes}
     predicates, terms = {item.iri: item for item in graph.profile.predicates}, []
+    patterns = [part for part in walk(query) if isinstance(part, Pattern)]
+    typing = {part.predicate for part in patterns if getattr(part.object, "value", "") in classes}
     for iri in list_query_iris(query):
-        if not iri.startswith((RDF, "http://www.w3.org/2001/XMLSchema#")):
+        is_shown_anyway = iri.startswith((RDF, "http://www.w3.org/2001/XMLSchema#"))
+        if not is_shown_anyway and NamedNode(iri) not in typing:  # `a` says what these do
             lines = list(filter(build_pattern(iri, graph).search, prompt.splitlines()))
             item = predicates.get(iri)
             kind = "naming" if item and item.naming else "properties" if item else "values"
             terms.append(("classes" if iri in classes else kind, iri, bool(lines)))
             if item and not item.literal and lines:
                 terms.append(("directions", iri, any(map(LEADING_LINE.search, lines))))
-    exact = {part.object for part in walk(query) if isinstance(part, Pattern)}
+    exact = {part.object for part in patterns}
     for term in dict.fromkeys(part for part in walk(query) if isinstance(part, Literal)):
         if term.value and term.datatype.value in (XSD_STRING, RDF_LANG_STRING):
             is_shown = json.dumps(term.value, ensure_ascii=False) in prompt

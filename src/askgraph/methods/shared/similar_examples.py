@@ -57,12 +57,12 @@ _MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
 _MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
 _MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
 _MAX_ADAPTED_EXAMPLES = 8  # examples that are compared in detail
-_MIN_CHANCE = 0.33  # minimum chance of an example whose query is run
+_MIN_CHANCE = 0.2  # minimum chance of an example whose query is run
 _TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with another meaning
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
 _MAX_CHANCE = 0.98  # the most that is believed of a similar example
-_MIN_UNCONFIRMED_CHANCE = 0.65  # minimum chance of an example that needs no agreement
-_MIN_UNREFUSED_CHANCE = 0.45  # minimum chance of an example that answers what the method refuses
+_MIN_UNCONFIRMED_CHANCE = 0.5  # minimum chance of an example that needs no agreement
+_MIN_UNREFUSED_CHANCE = 0.3  # minimum chance of an example that answers what the method refuses
 _UNCONFIRMED_FACTOR = 0.59  # factor of an unsure example that the method contradicts
 _AGREEMENT_WEIGHT = 0.5  # the answers of a method and of an example have errors in common
 _MIN_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
@@ -331,13 +331,28 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
     """
     if evidence["named"] and evidence["predicated"] < _MIN_PREDICATED:
         return 0.0  # only the name is the same: "songs on X", "when did X come out"
+    combined = {**evidence, **_combine_evidence(evidence)}
     linear = _WEIGHTS["bias"] + sum(
-        _WEIGHTS.get(name, 0.0) * value for name, value in evidence.items()
+        _WEIGHTS.get(name, 0.0) * value for name, value in combined.items()
     )
     differs = any(evidence[name] for name in ("unserved", "unasked", "missing", "extra"))
     is_doubted = differs or evidence["explained"] < _MIN_SURE_EXPLAINED
     maximum = MAX_DOUBTED_CONFIDENCE if is_doubted else _MAX_CHANCE
     return min(1 / (1 + math.exp(-linear)), maximum)
+
+
+def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
+    """Return what several kinds of evidence say together."""
+    both = min(evidence["explained"], evidence["mentioned"])  # the words of each question
+    return {
+        "both": both,
+        "both_form": both * evidence["form"],
+        "both_linked": both * evidence["linked"],
+        "both_squared": both**2,
+        "has_missing": float(evidence["missing"] > 0),
+        "unexplained": evidence["named"] * (1 - evidence["predicated"]),
+        "unfit": float(evidence["unasked"] + evidence["unserved"] > 0),
+    }
 
 
 def _measure_coverage(
