@@ -195,11 +195,30 @@ def link_text(
     return _link_request(tokenize(text, language), names, without=without)
 
 
+_MAX_RECENT_LINKS = 4
 _MIN_CLAUSE_NAME_SCORE = 0.9
 """Words of a clause that name something so well must not be lost."""
 
 
+_RECENT_LINKS: WeakKeyDictionary[NameIndex, dict[object, LinkedQuestion]] = WeakKeyDictionary()
+"""The last questions that were linked: similar examples and graph search read the same one."""
+
+
 def _link_request(
+    reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
+) -> LinkedQuestion:
+    if without:
+        return _link_anew(reading, names, without=without)
+    recent = _RECENT_LINKS.setdefault(names, {})
+    key = reading.language, reading.text, tuple(token.text for token in reading.tokens)
+    linked = recent.get(key) or _link_anew(reading, names)
+    for old in [*recent][: len(recent) + 1 - _MAX_RECENT_LINKS]:
+        recent.pop(old, None)
+    recent[key] = linked
+    return linked
+
+
+def _link_anew(
     reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
     """Link what a question asks for, without the clause before it that only says why.

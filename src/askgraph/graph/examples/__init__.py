@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Literal as Choice
@@ -68,6 +69,11 @@ class QueryExample:
     def wordings(self) -> tuple[Wording, ...]:
         """All wordings, starting with `question`."""
         return (Wording(self.question, self.language), *self.others)
+
+    @cached_property
+    def normalized_wordings(self) -> tuple[str, ...]:
+        """All wordings, normalized for comparison."""
+        return tuple(normalize_question(wording.text) for wording in self.wordings)
 
     @property
     def form(self) -> str:
@@ -268,11 +274,11 @@ def find_confirmed(
     matches = [
         example
         for example in examples
-        if example.origin == "confirmed"
+        if normalized in example.normalized_wordings
+        and example.origin == "confirmed"
         and any(
-            normalize_question(wording.text) == normalized
-            and is_same_language(language, wording.language)
-            for wording in example.wordings
+            text == normalized and is_same_language(language, wording.language)
+            for text, wording in zip(example.normalized_wordings, example.wordings, strict=True)
         )
     ]
     return max(
