@@ -6,7 +6,7 @@ over arrays, off the event loop.
 """
 
 import asyncio
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -189,7 +189,7 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
 
 def link_text(
-    text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
+    text: str, language: str | None, names: NameIndex, *, without: Collection[str] = ()
 ) -> LinkedQuestion:
     """Tokenize a question and link its words to local names."""
     return _link_request(tokenize(text, language), names, without=without)
@@ -205,7 +205,7 @@ _RECENT_LINKS: WeakKeyDictionary[NameIndex, dict[object, LinkedQuestion]] = Weak
 
 
 def _link_request(
-    reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
+    reading: TokenizedQuestion, names: NameIndex, *, without: Collection[str] = ()
 ) -> LinkedQuestion:
     if without:
         return _link_anew(reading, names, without=without)
@@ -219,7 +219,7 @@ def _link_request(
 
 
 def _link_anew(
-    reading: TokenizedQuestion, names: NameIndex, *, without: Container[str] = ()
+    reading: TokenizedQuestion, names: NameIndex, *, without: Collection[str] = ()
 ) -> LinkedQuestion:
     """Link what a question asks for, without the clause before it that only says why.
 

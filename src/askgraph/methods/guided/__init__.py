@@ -87,7 +87,7 @@ class PromptDetail:
     candidates: int = 2
     shots: int = 3  # examples
     classes: int = 5
-    room: int = 585  # tokens besides the instruction
+    room: int = 572  # tokens besides the instruction
     values: bool = True  # candidates have rows, and properties have example values
 
 

@@ -40,7 +40,7 @@ _MAX_NEAR_PREDICATES = 10  # predicates near the question
 _MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
 _MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
-_MAX_NAMED_PREDICATES = (45, 37, 30, 24, 20, 16, 12, 10, 8, 5, 3)  # predicates of the short forms
+_MAX_NAMED_PREDICATES = (45, 37, 30, 26, 23, 20, 18, 16, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
 
 
 @dataclass(frozen=True)

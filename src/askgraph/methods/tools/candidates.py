@@ -44,6 +44,7 @@ _MAX_CANDIDATES = 5
 _MAX_CLUSTERS = 10
 _MAX_SCORE_GAP = 0.4  # candidates further below the best score are not shown
 _PARTIAL_MATCH_WEIGHT = 0.7  # confidence factor if words of the question are unused
+_MAX_CELL_CHARACTERS = 24  # characters of an IRI without a prefix in a row
 _MAX_ROWS = 1000  # that are fetched of each candidate
 _MIN_RUN_COUNT = 3  # candidates that are run in any case
 _MAX_QUERY_SOLUTIONS, _MAX_TOTAL_SOLUTIONS = (
@@ -425,11 +426,17 @@ def preview_result(candidate: CandidateResult, writer: TermWriter, rows: int) ->
 
 
 def _write_cell(term: Term | None, writer: TermWriter, texts: set[str]) -> str:
-    """Write a term; omit the label of an entity whose name is among the `texts` beside it."""
+    """Write a term; omit the label of an entity whose name is among the `texts` beside it.
+
+    Only the end of a long IRI without a prefix is shown: no query needs what it results in.
+    """
     if not isinstance(term, NamedNode):
         return writer.write_term(term)
     is_named = writer.labels.get(term.value, "") in texts
-    return writer.write_short(term.value) if is_named else writer.write_iri(term.value)
+    short = writer.write_short(term.value)
+    text = short if is_named else writer.write_iri(term.value)
+    is_long = short.startswith("<") and len(short) > _MAX_CELL_CHARACTERS
+    return text.replace(short, f"<…{short[-_MAX_CELL_CHARACTERS:]}") if is_long else text
 
 
 async def _run_cluster(
