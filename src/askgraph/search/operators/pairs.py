@@ -10,9 +10,9 @@ from itertools import combinations, permutations
 from typing import Literal
 
 import numpy as np
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
-from askgraph.graph.arrays import intersect
+from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind
 from askgraph.index.names import ItemKind, split_tokens
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
@@ -31,15 +31,27 @@ from askgraph.search.query_pieces import build_aggregate, build_filter, build_pa
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import Measure
-from askgraph.sparql import Call, Expression, Group, Query, Term, Values
+from askgraph.sparql import (
+    Call,
+    Element,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Query,
+    Term,
+    Values,
+)
 from askgraph.sparql.elapsed import build_elapsed_time
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
 _MIN_COUNTED_CLASS_SCORE = 0.9  # words name a counted class so well that nothing else is meant
+_MIN_COMPARED_CLASS_SCORE = 0.6  # words name a class so well whose things two things have
 _MIN_CALCULATED_CLASS_SCORE = 0.85  # words name a class so well whose number is divided
 _MAX_WORDS_BETWEEN = 9  # maximum words between the two
 _MAX_SPANS = 6  # names in a question, the most telling ones, to find two among
+_MAX_GROUP_SAMPLE = 1_000  # things of a class whose predicates are looked at
 _MAX_READINGS = 2  # readings of a name to try, and properties
 
 PairOperation = Literal["which", "-", "/", "+"]
@@ -374,6 +386,181 @@ def _add_calculation(
 
 
 _HINTS = {"-": "difference in", "/": "ratio of", "+": "total"}
+
+
+@dataclass(frozen=True)
+class _CountComparison:
+    """A comparison of how many things of a class two things have: "more moons than Mars".
+
+    Attributes:
+        counted: Link to the class that is counted.
+        links: Links to the two things; without the second, the average is meant, without the
+            first, the things of the class `group`.
+        used: Words that say this.
+        sign: `>` for more, `<` for fewer.
+    """
+
+    counted: Link
+    links: tuple[Link | None, Link | None]
+    group: Link | None
+    used: int
+    sign: str
+
+
+def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
+    """Yield the query that compares counts.
+
+    "Which planets have more moons than Mars", "does Saturn have more moons than Jupiter", "how many
+    more moons does Saturn have than Jupiter", "which planets have fewer moons than the average".
+    """
+    comparison = _detect_count_comparison(search, operators)
+    if comparison is None:
+        return
+    schema, terms, lookups = search.schema, search.graph.terms, GraphLookup(search, operators)
+    members = schema.get_instances(comparison.counted.target)
+    first, second = (
+        None if link is None else lookups.find_entity(link) for link in comparison.links
+    )
+    nodes = [node for node in (first, second) if node is not None]
+    if comparison.group is not None:
+        nodes = [
+            *nodes,
+            *schema.get_instances(comparison.group.target)[:_MAX_GROUP_SAMPLE].tolist(),
+        ]
+    step = _find_counting_step(search, members, nodes, comparison.used)
+    if step is None or len(nodes) < 2:
+        return
+    number, is_inverse, step_words = step
+    used = comparison.used | step_words
+    if to_bit_mask(at for at, weight in enumerate(search.linked.weights) if weight) & ~used:
+        return
+    draft = QueryDraft(schema)
+    predicate = search.graph.get_predicate_iri(number)
+
+    def count(end: Term, *, kind: str = "") -> Query:
+        member = draft.create_variable(schema.get_name_hint(comparison.counted.target))
+        total = build_aggregate("COUNT", member, distinct=True)
+        ends = (member, end) if is_inverse else (end, member)
+        elements: tuple[Element, ...] = (
+            draft.build_type_pattern(member, comparison.counted.target),
+            build_pattern(ends[0], predicate, ends[1]),
+        )
+        if kind:
+            if comparison.sign == "<":  # those without any have fewer too
+                elements = (Nested("OPTIONAL", Group(elements)),)
+            elements = (draft.build_type_pattern(end, kind), *elements)
+        keys = ((end, None),) if isinstance(end, Variable) else ()
+        columns = (*keys, (get_alias(total), total))
+        return Query("SELECT", Group(elements), columns=columns, group_by=keys)
+
+    group = None if comparison.group is None else comparison.group.target
+    thing = None if group is None else draft.create_variable(schema.get_name_hint(group))
+    left = count(thing or terms.get_term(first), kind=group or "")  # type: ignore[arg-type]
+    if second is not None:
+        right = count(terms.get_term(second))
+        bound = get_alias(right)
+    else:
+        assert group is not None
+        every = count(draft.create_variable(schema.get_name_hint(group)), kind=group)
+        bound = draft.create_variable("average")
+        mean = build_aggregate("AVG", every.columns[-1][0])
+        right = Query("SELECT", Group((every,)), columns=((bound, mean),))
+    amount = left.columns[-1][0]
+    holds = Filter(Call(comparison.sign, (amount, bound)))
+    counts, ids = operators.get_operators("count"), members
+    if thing is not None and group is not None:
+        tree = Query("SELECT", Group((left, right, holds)), ((thing, None), (amount, None)))
+        root, ids = thing, schema.get_instances(group)
+        shown: tuple[Variable, ...] = (thing,)
+    elif counts:
+        operands = (amount, bound) if comparison.sign == ">" else (bound, amount)
+        root = draft.bind_expression("difference", Call("-", operands))
+        tree = Query("SELECT", Group((left, right, *draft.bindings)), ((root, None),))
+        shown = (root,)
+    else:
+        tree, root, shown = Query("ASK", Group((left, right, holds))), amount, ()
+    gain = search.sum_weights(used) + GainWeight.OPERATOR * (2 + len(counts[:1]))
+    links = tuple(
+        link for link in (comparison.counted, *comparison.links, comparison.group) if link
+    )
+    state = PartialMatch(Node(ids, cls_link=links[0]), used, gain, patterns=3, anchored=True)
+    values = (tree, shown, draft.hints, state, root, ids, used, gain, 0.0, 3)
+    yield QueryCandidate(*values, ("difference", PAIRED_NOTE), links[0].mask, links)
+
+
+def _detect_count_comparison(
+    search: BeamSearch, operators: QuestionOperators
+) -> _CountComparison | None:
+    words, clauses = operators.reading.folded_words, operators.reading.word_list.clauses
+    for at, word in enumerate(words):
+        is_more = word in clauses["more"]
+        than = next((n for n in range(at + 2, len(words)) if words[n] in clauses["than"]), None)
+        if than is None or not (is_more or word in clauses["fewer"]):
+            continue
+        classes = [
+            link
+            for link in search.linked.get_links(ItemKind.CLASS)
+            if link.score >= _MIN_COMPARED_CLASS_SCORE
+        ]
+        things = [
+            link
+            for link in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+            if link.score >= _MIN_LINK_SCORE
+        ]
+        counted = next((x for x in classes if at < x.positions[0] and x.positions[-1] < than), None)
+        group = next((x for x in classes if x.positions[-1] < at), None)
+        taken = sum(link.mask for link in (counted, group) if link)
+        verbs = search.linked.get_links(ItemKind.PREDICATE)
+        things = [
+            link
+            for link in things
+            if not link.mask & taken
+            and not any(verb.mask == link.mask and verb.score >= link.score for verb in verbs)
+        ]
+        before = next((x for x in things if x.positions[-1] < than), None)
+        after = next((x for x in things if x.positions[0] > than), None)
+        counts = operators.get_operators("count")
+        average = [x for x in operators.get_operators("average") if x.first > than and not after]
+        if counts or operators.is_yes_no_question:
+            group = None
+        elif group is not None:
+            before = None
+        if counted is None or not (before or group) or not (after or (average and group)):
+            continue
+        used = to_bit_mask((at, than)) | counted.mask
+        used |= sum(link.mask for link in (before, group, after) if link)
+        for item in (*counts, *average):
+            used |= item.mask
+        return _CountComparison(counted, (before, after), group, used, ">" if is_more else "<")
+    return None
+
+
+def _find_counting_step(
+    search: BeamSearch, members: Ids, nodes: Sequence[int], used: int
+) -> tuple[int, bool, int] | None:
+    """Return the predicate that joins most members to some nodes, or that words name.
+
+    With whether it leads from the members, and the words that name it.
+    """
+    graph, schema = search.graph, search.schema
+    links = {
+        schema.get_predicate_number(link.target): link.mask
+        for link in reversed(search.linked.get_links(ItemKind.PREDICATE))
+        if not link.mask & used
+    }
+    best: tuple[tuple[bool, int], tuple[int, bool, int]] | None = None
+    ids = np.unique(np.array(nodes, dtype=np.int32))
+    for is_inverse in (True, False):
+        for number in graph.get_predicates(ids, inverse=is_inverse):
+            joined = len(intersect(graph.step(ids, number, inverse=is_inverse), members))
+            key = number in links, joined
+            if (
+                joined
+                and number not in schema.hidden_predicates
+                and (best is None or key > best[0])
+            ):
+                best = key, (number, is_inverse, links.get(number, 0))
+    return None if best is None else best[1]
 
 
 def build_class_counts(
