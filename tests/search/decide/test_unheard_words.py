@@ -31,6 +31,7 @@ PROJECTS = """
         "Who taught River?",
         "What did Spark study?",
         "What does Flink cost?",
+        "Who wrote more projects than Spark?",
     ],
 )
 def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_path: Path) -> None:

@@ -51,6 +51,26 @@ def rows(known: Known, question: str) -> dict[tuple[str, ...], float]:
 
 
 @for_each("seed", range(4))
+def test_counts_of_two_things_are_compared(seed: int) -> None:
+    boats = make_boats(seed, 20 + 7 * seed)
+    known, counts = make_graph(boats), Counter(boat[1] for boat in boats)
+    more = {(name,): n for name, n in counts.items() if n > counts["h1"]}
+    fewer = {(f"h{at}",): counts[f"h{at}"] for at in range(4) if counts[f"h{at}"] < counts["h1"]}
+    beyond = {(name,): n for name, n in counts.items() if n > mean(counts.values())}
+
+    assert rows(known, "Which harbours have more boats than Port 1?") == more
+    assert rows(known, "Which harbours have fewer boats than Port 1?") == fewer
+    assert rows(known, "Which harbours have more boats than the average?") == beyond
+    for question, language in (
+        ("How many more boats does Port 1 have than Port 2?", "en"),
+        ("Wie viele Boote mehr als Port 2 hat Port 1?", "de"),
+    ):
+        assert known.best_rows(question, language) == [(str(counts["h1"] - counts["h2"]),)]
+    query = known.best_query("Does Port 1 have more boats than Port 2?")
+    assert known.rows(query) is (counts["h1"] > counts["h2"])
+
+
+@for_each("seed", range(4))
 def test_numbers_are_those_that_python_computes(seed: int) -> None:
     boats = make_boats(seed, 20 + 7 * seed)
     known = make_graph(boats)

@@ -29,7 +29,6 @@ from askgraph.search.decide.unheard_words import (
     find_light_tokens,
     find_linked_tokens,
     find_unheard_request,
-    has_unheard_comparison,
     weigh_content,
 )
 from askgraph.search.link import Link
@@ -453,7 +452,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
-        or has_unheard_comparison(subject)
+        or "uncompared" in faults
         or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))
         or ("measured_apart" in faults and evidence["unsaid"] > 1)

@@ -17,10 +17,8 @@ from askgraph.search.rank.expected_answer_type import (
 from askgraph.search.rank.faults import FaultContext
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.word_lists import Phrase
-from askgraph.sparql import Call, walk
 
 _FAINT_WEIGHT = 0.25  # how much a faint word matters, as a share of another one
-_COMPARISONS = {"<", ">", "<=", ">=", "-", "/"}
 _MIN_LINKED_WORD_SCORE = 0.75
 """Minimum quality of a word linked to an element of the query to count as included."""
 
@@ -60,25 +58,6 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
     used = subject.candidate.used | subject.candidate.shown_words
     linked = find_linked_tokens(subject)
     return () if any(used >> at & 1 or at in linked for at in asked) else asked
-
-
-def has_unheard_comparison(subject: FaultContext) -> bool:
-    """Return whether the question compares numbers of things, and the query compares nothing.
-
-    "Who flew more missions than Neil Armstrong?"
-    """
-    reading = subject.linked.reading
-    clauses, words = reading.word_list.clauses, reading.folded_words
-    starts = [at for at, word in enumerate(words) if word in clauses["more"] | clauses["fewer"]]
-    ends = [at for at, word in enumerate(words) if word in clauses["than"]]
-    content = [at for at, weight in enumerate(subject.linked.weights) if weight]
-    is_comparison = any(
-        any(start < at < end for at in content) and content[-1] > end
-        for start in starts
-        for end in ends
-    )
-    calls = {part.name for part in walk(subject.tree) if isinstance(part, Call)}
-    return is_comparison and not (calls & _COMPARISONS or subject.tree.order)
 
 
 def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:

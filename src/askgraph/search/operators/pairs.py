@@ -398,6 +398,7 @@ class _CountComparison:
             first, the things of the class `group`.
         used: Words that say this.
         sign: `>` for more, `<` for fewer.
+        is_difference: Whether it asks how many more.
     """
 
     counted: Link
@@ -405,6 +406,7 @@ class _CountComparison:
     group: Link | None
     used: int
     sign: str
+    is_difference: bool
 
 
 def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
@@ -454,8 +456,8 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
         return Query("SELECT", Group(elements), columns=columns, group_by=keys)
 
     group = None if comparison.group is None else comparison.group.target
-    thing = None if group is None else draft.create_variable(schema.get_name_hint(group))
-    left = count(thing or terms.get_term(first), kind=group or "")  # type: ignore[arg-type]
+    owner = None if group is None else draft.create_variable(schema.get_name_hint(group))
+    left = count(owner or terms.get_term(first), kind=group or "")  # type: ignore[arg-type]
     if second is not None:
         right = count(terms.get_term(second))
         bound = get_alias(right)
@@ -467,24 +469,24 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
         right = Query("SELECT", Group((every,)), columns=((bound, mean),))
     amount = left.columns[-1][0]
     holds = Filter(Call(comparison.sign, (amount, bound)))
-    counts, ids = operators.get_operators("count"), members
-    if thing is not None and group is not None:
-        tree = Query("SELECT", Group((left, right, holds)), ((thing, None), (amount, None)))
-        root, ids = thing, schema.get_instances(group)
-        shown: tuple[Variable, ...] = (thing,)
-    elif counts:
+    ids = members
+    if owner is not None and group is not None:
+        tree = Query("SELECT", Group((left, right, holds)), ((owner, None), (amount, None)))
+        root, ids = owner, schema.get_instances(group)
+        columns: tuple[Variable, ...] = (owner,)
+    elif comparison.is_difference:
         operands = (amount, bound) if comparison.sign == ">" else (bound, amount)
         root = draft.bind_expression("difference", Call("-", operands))
         tree = Query("SELECT", Group((left, right, *draft.bindings)), ((root, None),))
-        shown = (root,)
+        columns = (root,)
     else:
-        tree, root, shown = Query("ASK", Group((left, right, holds))), amount, ()
-    gain = search.sum_weights(used) + GainWeight.OPERATOR * (2 + len(counts[:1]))
+        tree, root, columns = Query("ASK", Group((left, right, holds))), amount, ()
+    gain = search.sum_weights(used) + GainWeight.OPERATOR * (3 + comparison.is_difference)
     links = tuple(
         link for link in (comparison.counted, *comparison.links, comparison.group) if link
     )
     state = PartialMatch(Node(ids, cls_link=links[0]), used, gain, patterns=3, anchored=True)
-    values = (tree, shown, draft.hints, state, root, ids, used, gain, 0.0, 3)
+    values = (tree, columns, draft.hints, state, root, ids, used, gain, 0.0, 3)
     yield QueryCandidate(*values, ("difference", PAIRED_NOTE), links[0].mask, links)
 
 
@@ -492,46 +494,42 @@ def _detect_count_comparison(
     search: BeamSearch, operators: QuestionOperators
 ) -> _CountComparison | None:
     words, clauses = operators.reading.folded_words, operators.reading.word_list.clauses
+    linked, counts = search.linked, operators.get_operators("count")
+    links = sorted(linked.get_links(ItemKind.CLASS), key=lambda link: link.positions[0])
+    classes = [link for link in links if link.score >= _MIN_COMPARED_CLASS_SCORE]
+    verbs = {link.mask: link.score for link in reversed(linked.get_links(ItemKind.PREDICATE))}
     for at, word in enumerate(words):
         is_more = word in clauses["more"]
-        than = next((n for n in range(at + 2, len(words)) if words[n] in clauses["than"]), None)
+        than = next((n for n in range(at + 1, len(words)) if words[n] in clauses["than"]), None)
         if than is None or not (is_more or word in clauses["fewer"]):
             continue
-        classes = [
-            link
-            for link in search.linked.get_links(ItemKind.CLASS)
-            if link.score >= _MIN_COMPARED_CLASS_SCORE
-        ]
-        things = [
-            link
-            for link in search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
-            if link.score >= _MIN_LINK_SCORE
-        ]
-        counted = next((x for x in classes if at < x.positions[0] and x.positions[-1] < than), None)
-        group = next((x for x in classes if x.positions[-1] < at), None)
+        is_difference = counts or not clauses["by_how_much"].isdisjoint(words[:at])
+        counted = next(  # "wie viele Boote mehr", "combien de bateaux de plus"
+            (x for x in classes if is_difference and at - 3 < x.positions[-1] < at), None
+        ) or next((x for x in classes if at < x.positions[0] and x.positions[-1] < than), None)
+        is_which = not (is_difference or operators.is_yes_no_question)
+        group = next((x for x in classes if is_which and x.positions[-1] < at), None)
         taken = sum(link.mask for link in (counted, group) if link)
-        verbs = search.linked.get_links(ItemKind.PREDICATE)
-        things = [
+        entity_links = [
             link
-            for link in things
-            if not link.mask & taken
-            and not any(verb.mask == link.mask and verb.score >= link.score for verb in verbs)
+            for link in linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+            if link.score >= max(_MIN_LINK_SCORE, verbs.get(link.mask, 0.0))
+            and not link.mask & taken
         ]
-        before = next((x for x in things if x.positions[-1] < than), None)
-        after = next((x for x in things if x.positions[0] > than), None)
-        counts = operators.get_operators("count")
-        average = [x for x in operators.get_operators("average") if x.first > than and not after]
-        if counts or operators.is_yes_no_question:
-            group = None
-        elif group is not None:
-            before = None
-        if counted is None or not (before or group) or not (after or (average and group)):
+        first = next((x for x in entity_links if x.positions[-1] < than and not group), None)
+        second = next((x for x in entity_links if x.positions[0] > than), None)
+        if first is None and second is not None and is_difference:  # "mehr als Port 2 hat Port 1"
+            first = next((x for x in entity_links if x.positions[0] > second.positions[-1]), None)
+        average = [x for x in operators.get_operators("average") if x.first > than and not second]
+        if counted is None or not (first or group) or not (second or (average and group)):
             continue
         used = to_bit_mask((at, than)) | counted.mask
-        used |= sum(link.mask for link in (before, group, after) if link)
-        for item in (*counts, *average):
+        used |= sum(link.mask for link in (first, group, second) if link)
+        around = [x for x in operators.operators if x.first <= at <= x.last]
+        for item in (*counts, *average, *around):
             used |= item.mask
-        return _CountComparison(counted, (before, after), group, used, ">" if is_more else "<")
+        sign = ">" if is_more else "<"
+        return _CountComparison(counted, (first, second), group, used, sign, bool(is_difference))
     return None
 
 

@@ -47,7 +47,7 @@ from askgraph.search.rank.expected_answer_type import (
 )
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables
+from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, find_variables, walk
 from askgraph.sparql.serializer import to_text as written
 from askgraph.sparql.vocabulary import RDF_TYPE
 
@@ -784,6 +784,28 @@ def _wrong_sort(context: FaultContext) -> bool:
     return expects_value and not context.candidate.features["asks"]
 
 
+_COMPARISONS = {"<", ">", "<=", ">=", "-", "/"}
+
+
+def _uncompared(context: FaultContext) -> bool:
+    """Return whether the question compares numbers of things, and the query compares nothing.
+
+    "Who flew more missions than Neil Armstrong?"
+    """
+    reading = context.linked.reading
+    clauses, words = reading.word_list.clauses, reading.folded_words
+    starts = [at for at, word in enumerate(words) if word in clauses["more"] | clauses["fewer"]]
+    ends = [at for at, word in enumerate(words) if word in clauses["than"]]
+    content = [at for at, weight in enumerate(context.linked.weights) if weight]
+    is_comparison = any(
+        any(start < at < end for at in content) and content[-1] > end
+        for start in starts
+        for end in ends
+    )
+    calls = {part.name for part in walk(context.tree) if isinstance(part, Call)}
+    return is_comparison and not (calls & _COMPARISONS or context.tree.order)
+
+
 def _wrong_kind(context: FaultContext) -> bool:
     """Return whether a person, place or time is requested, and no shown column holds one."""
     return bool(context.candidate.features["misfit"])
@@ -794,6 +816,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _columns_missing, _columns_extra, _cut_off, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
     _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
     _counts_named, _single_values, _bound_twice, _idle_condition, _crossed,
+    _uncompared,
 )  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
