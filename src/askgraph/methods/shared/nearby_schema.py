@@ -22,6 +22,7 @@ from askgraph.graph.shape_texts import format_equivalents, format_shex
 from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import ItemKind
+from askgraph.llm import estimate_tokens
 from askgraph.methods.shared import TextVariants
 from askgraph.methods.shared.several_graphs import LinkedGraph
 from askgraph.methods.tools.mentions import select_links
@@ -40,7 +41,8 @@ _MAX_NEAR_PREDICATES = 10  # predicates near the question
 _MAX_INDEXED_CLASSES = 5_000  # number of classes to index, largest first
 _MAX_INDEXED_PREDICATES = 20  # instances of a class to index by name
 _MAX_DESCRIPTION_CHARACTERS = 300  # characters of a description
-_MAX_NAMED_PREDICATES = (45, 37, 30, 26, 23, 20, 18, 16, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
+_NAMED_PREDICATE_COUNTS = (*range(3, 15), 16, 18, 20, 23, 26, 30, 45)
+"""How many predicates the short forms have."""
 
 
 @dataclass(frozen=True)
@@ -176,10 +178,12 @@ async def format_schema_list(
     values: bool = True,
     has_several_graphs: bool = False,
     is_beside: bool = False,
+    max_tokens: int = 4_000,
 ) -> list[TextVariants]:
     """Return the schema near the question as a list, in several lengths.
 
     Args:
+        max_tokens: of longer lists only the shortest is returned.
         values: properties have example values.
         has_several_graphs: the list is headed by the name of its graph.
         is_beside: the prompt also names the full schema, so that the list does not name it again.
@@ -188,14 +192,17 @@ async def format_schema_list(
     writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, schema_slice))
     schema_lines = SchemaLines(schema_slice, writer, shows_values=values, only_relevant_types=True)
 
-    def build_texts() -> Iterator[str]:
+    def build_texts() -> Iterator[str]:  # the shortest first
+        times = () if is_beside else tuple(schema_lines.write_times())
+        for max_names in () if is_beside else _NAMED_PREDICATE_COUNTS:
+            yield (text := "\n".join([*schema_lines.write_names(max_names), *times]))
+            if estimate_tokens(text) > max_tokens:
+                return
         yield "\n".join(schema_lines.write_lines(beside_full_schema=is_beside))
-        for max_names in () if is_beside else _MAX_NAMED_PREDICATES:
-            yield "\n".join([*schema_lines.write_names(max_names), *schema_lines.write_times()])
 
     variants = [
         linked.add_heading(text, has_several_graphs=has_several_graphs)
-        for text in await asyncio.to_thread(lambda: list(build_texts()))
+        for text in (await asyncio.to_thread(lambda: list(build_texts())))[::-1]
         if text
     ]
     return [TextVariants(tuple(variants))] if variants else []

@@ -244,6 +244,7 @@ async def _build_schema_texts(
                 values=values,
                 has_several_graphs=has_several_graphs,
                 is_beside=position in full_schemas,
+                max_tokens=content.room,
             )
         ]
     classes = content.classes

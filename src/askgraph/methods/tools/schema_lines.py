@@ -700,8 +700,11 @@ class SchemaNames:
         arrays = self.writer.context.graph.arrays
         if arrays is None or not self.writer.context.can_show_counts:
             return True
-        instances, super_instances = (_find_instances(arrays, iri) for iri in (cls, superclass))
-        return not len(instances) or bool(np.isin(instances[:1], super_instances)[0])
+        counted, key = _COUNTED_CACHE.setdefault(arrays, {}), (cls, superclass)
+        if key not in counted:
+            instances, super_instances = (_find_instances(arrays, iri) for iri in key)
+            counted[key] = not len(instances) or bool(np.isin(instances[:1], super_instances)[0])
+        return counted[key]
 
     def _format_properties(
         self,
@@ -779,6 +782,7 @@ class PropertyUse:
 
 
 _USE_CACHE: WeakKeyDictionary[GraphArrays, dict[tuple[str, str], PropertyUse]] = WeakKeyDictionary()
+_COUNTED_CACHE: WeakKeyDictionary[GraphArrays, dict[tuple[str, str], bool]] = WeakKeyDictionary()
 
 
 def measure_use(
