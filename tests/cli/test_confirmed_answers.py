@@ -73,7 +73,9 @@ def test_a_correction_teaches_a_word_and_shows_its_effect_first() -> None:
     assert run("examples", "withdraw", of.format("radius", "Mars")).exit_code == 0
     Workspace().define("moons", without="girth")
     assert asked(of.format("girth", "Phobos"), "--anew")["status"] == "refusal"
-    assert run("examples", "correct", "--trace", "girth.jsonl", "--reading", "99").exit_code == 2
+    wrong = ("examples", "correct", "--trace", "girth.jsonl")
+    assert run(*wrong, "--reading", "99").exit_code == 2
+    assert run(*wrong, "--query", "SELECT ?x { ?x ?y", "--yes").exit_code == 3
 
 
 def methods(server: LlmServer) -> list[tuple[object, ...]]:

@@ -139,8 +139,10 @@ async def offer_lessons(
     if yes:
         numbers += [
             number
-            for number, effect in enumerate(effects, start=1)
-            if effect.corrects and not effect.worsened
+            for number, (lesson, effect) in enumerate(zip(lessons, effects, strict=True), start=1)
+            if effect.corrects
+            and not effect.worsened
+            and (lesson.entry is None or effect.improved)  # a word may mean this here only
         ]
     texts = [_describe_lesson(lesson, graph) for lesson in lessons]
     if not json:

@@ -441,6 +441,10 @@ async def preview_lessons(
     Args:
         method: graph search.
         seconds: the time after which no further question is tried.
+
+    Raises:
+        QueryError: the right query is not valid.
+        ServiceError: the graph is down.
     """
     end_time = time.monotonic() + seconds
     corrected = lessons[0].example
@@ -456,7 +460,7 @@ async def preview_lessons(
     ranked = [
         other_examples[at] for at in sorted(range(len(other_examples)), key=lambda at: -scores[at])
     ]
-    expected = await _run_example(corrected, graph)
+    expected: Answer | None = await _answer_example(corrected, graph)
     base_graph = dataclasses.replace(graph, examples=())
     lesson_graphs = [_apply_lesson(lesson, base_graph) for lesson in lessons]
     effects = [
@@ -508,12 +512,16 @@ def _add_outcome(effect: LessonEffect, question: str, before: bool, after: bool)
     return dataclasses.replace(effect, worsened=(*effect.worsened, question))
 
 
-async def _run_example(example: QueryExample, graph: KnowledgeGraph) -> Answer | None:
-    """Return the answer by the query of an example; None if it fails."""
+async def _answer_example(example: QueryExample, graph: KnowledgeGraph) -> Answer:
     question = Question(example.question, example.language)
     context = Context(graph, question, ToolLimits(timeout=TIMEOUT_SECONDS))
+    return await answer_query(context, example.query, confidence=1.0)
+
+
+async def _run_example(example: QueryExample, graph: KnowledgeGraph) -> Answer | None:
+    """Return the answer by the query of an example; None if it fails."""
     try:
-        return await answer_query(context, example.query, confidence=1.0)
+        return await _answer_example(example, graph)
     except (QueryError, ServiceError):
         return None
 

@@ -95,6 +95,27 @@ def test_the_names_of_the_question_go_into_the_query(goods: KnowledgeGraph) -> N
     assert find_similar_example(Question("x"), replace(goods, examples=())) is None
 
 
+def test_an_example_says_nothing_of_a_name_that_the_graph_lacks(goods: KnowledgeGraph) -> None:
+    scientists = QueryExample(
+        "Which scientists worked at Stanford?",
+        f"{START} ?x {{ ?x :c4 :Stanford_University }}",
+        "en",
+    )
+    women = QueryExample(
+        "How many women are there?", f'{START} (COUNT(?x) AS ?n) {{ ?x :c5 "female" }}', "en"
+    )
+    graph = replace(goods, examples=(scientists, women))
+
+    def find(question: str) -> float:
+        similar = find_similar_example(Question(question, "en"), graph)
+        return similar.chance if similar else 0.0
+
+    assert find("Who worked at Stanford?") > 0.5 < find("How many women do we have?")
+    assert find("Which scientists worked at Princeton?") == 0
+    assert find("Which scientists worked at Princeton University?") == 0
+    assert find("How many men are there?") <= 0.5
+
+
 async def test_a_query_that_cannot_be_read_is_passed_over(goods: KnowledgeGraph) -> None:
     broken = QueryExample("How much does the anvil cost?", "SELECT ?x { ", "en")
     outcome = await ask("What is the price of the anvil?", replace(goods, examples=(broken,)))

@@ -60,6 +60,8 @@ _MAX_ADAPTED_EXAMPLES = 8  # examples that are compared in detail
 _MIN_CHANCE = 0.2  # minimum chance of an example whose query is run
 _TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with another meaning
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
+_MIN_MENTION_LIKENESS = 0.5  # minimum likeness of a word and the value that it means
+_MAX_UNLIKE_CHANCE = 0.5  # the most that is believed where the word for a value is another one
 _MAX_CHANCE = 0.98  # the most that is believed of a similar example
 _MIN_UNCONFIRMED_CHANCE = 0.5  # minimum chance of an example that needs no agreement
 _MIN_UNREFUSED_CHANCE = 0.3  # minimum chance of an example that answers what the method refuses
@@ -269,8 +271,11 @@ def weigh_examples(
         if estimate_chance(evidence) < least:  # names and numbers can only lower it
             continue
         adapted = _adapt_example(query, wording, reading, links, graph, index.links)
-        evidence |= {"missing": adapted.missing_count, "extra": adapted.extra_count}
+        if adapted.is_other and least:
+            continue
+        evidence |= {"missing": float(adapted.is_other), "extra": adapted.extra_count}
         chance = estimate_chance(evidence)
+        chance = min(chance, _MAX_UNLIKE_CHANCE) if adapted.is_unlike else chance
         if chance >= least:
             least = chance if least else 0.0
             yield SimilarExample(example, adapted.query, chance, wording.text), evidence
@@ -349,7 +354,6 @@ def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
         "both_form": both * evidence["form"],
         "both_linked": both * evidence["linked"],
         "both_squared": both**2,
-        "has_missing": float(evidence["missing"] > 0),
         "unexplained": evidence["named"] * (1 - evidence["predicated"]),
         "unfit": float(evidence["unasked"] + evidence["unserved"] > 0),
     }
@@ -411,12 +415,14 @@ class _Adaptation:
     """The query of an example with the names and numbers of a question.
 
     Attributes:
-        missing_count: the names and numbers of the example that the question lacks, 3 at most.
+        is_other: whether it has a name or text of the example that the question lacks.
+        is_unlike: whether the question has no word for a value of the query as the example has.
         extra_count: the numbers and quotations of the question that the query lacks, 3 at most.
     """
 
     query: str
-    missing_count: int
+    is_other: bool
+    is_unlike: bool
     extra_count: int
 
 
@@ -482,9 +488,32 @@ def _adapt_example(
         words = " ".join(tokens[at].text for at in link.positions)
         if link.target not in query and not wording.has_text(words):
             extra.append(words)
-    return _Adaptation(
-        query, min(len(lost), _MAX_DIFFERENCE_COUNT), min(len(extra), _MAX_DIFFERENCE_COUNT)
-    )
+    targets = _select_names(links)
+    constants = [text for text in (*texts, *iris) if text not in {*names, *numbers, *targets}]
+    said = [_compare_mention(constant, wording, reading) for constant in constants]
+    is_other = bool(lost) or "other" in said
+    return _Adaptation(query, is_other, "unlike" in said, min(len(extra), _MAX_DIFFERENCE_COUNT))
+
+
+def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str:
+    """Return whether a question mentions a constant as the example does.
+
+    Returns:
+        `other` if only the example has words of the constant ("Stanford"), `unlike` if only the
+        example has the word that is nearest to it in meaning ("women" for "female"), else nothing.
+    """
+    words = split_tokens(split_local_name(constant) if "/" in constant else constant)
+    stems, own_stems = (set(item.stems.split()) for item in (reading, wording))
+    constant_stems = {stem_word(word) for word in words}
+    if mentioned := constant_stems & own_stems:
+        return "" if mentioned & stems else "other"
+    pairs = [(stem, stem) for stem in words if stem.isalpha()]
+    if not pairs:
+        return ""
+    likeness = (_stack_units(wording.words) @ _stack_units(tuple(pairs)).T).max(1)
+    at = int(likeness.argmax())
+    is_same = likeness[at] < _MIN_MENTION_LIKENESS or wording.words[at][1] in stems
+    return "" if is_same or reading.language != wording.language else "unlike"
 
 
 @lru_cache(maxsize=4096)
