@@ -67,10 +67,7 @@ def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) 
 
 
 def drop_optional_columns(query: Query, kept: Collection[str]) -> Query:
-    """Return a query without optional groups that only bind further columns.
-
-    These are not in `kept`, or say what a thing is called that is not in `kept` itself.
-    """
+    """Return a query without optional groups that only bind columns beside the `kept` things."""
     for element in query.where.elements:
         if not isinstance(element, Nested) or element.word != "OPTIONAL":
             continue

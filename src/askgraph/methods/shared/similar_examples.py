@@ -412,18 +412,12 @@ class _ExampleQuery:
 
 @dataclass(frozen=True)
 class _Adaptation:
-    """The query of an example with the names and numbers of a question.
-
-    Attributes:
-        is_other: whether it has a name or text of the example that the question lacks.
-        is_unlike: whether the question has no word for a value of the query as the example has.
-        extra_count: the numbers and quotations of the question that the query lacks, 3 at most.
-    """
+    """The query of an example with the names and numbers of a question."""
 
     query: str
-    is_other: bool
-    is_unlike: bool
-    extra_count: int
+    is_other: bool  # whether it has a name or text of the example that the question lacks
+    is_unlike: bool  # whether the question has another word for a value of the query
+    extra_count: int  # numbers and quotations of the question that the query lacks, 3 at most
 
 
 def _list_query_kinds(tree: Query) -> frozenset[str]:
@@ -490,17 +484,18 @@ def _adapt_example(
             extra.append(words)
     targets = _select_names(links)
     constants = [text for text in (*texts, *iris) if text not in {*names, *numbers, *targets}]
-    said = [_compare_mention(constant, wording, reading) for constant in constants]
-    is_other = bool(lost) or "other" in said
-    return _Adaptation(query, is_other, "unlike" in said, min(len(extra), _MAX_DIFFERENCE_COUNT))
+    mentions = [_compare_mention(constant, wording, reading) for constant in constants]
+    is_other = bool(lost) or "other" in mentions
+    return _Adaptation(
+        query, is_other, "unlike" in mentions, min(len(extra), _MAX_DIFFERENCE_COUNT)
+    )
 
 
 def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str:
-    """Return whether a question mentions a constant as the example does.
+    """Return how a question mentions a constant of an example.
 
-    Returns:
-        `other` if only the example has words of the constant ("Stanford"), `unlike` if only the
-        example has the word that is nearest to it in meaning ("women" for "female"), else nothing.
+    `other` if only the example has words of it ("Stanford"), `unlike` if only the example has the
+    word that is nearest in meaning ("women" for "female"), else nothing.
     """
     words = split_tokens(split_local_name(constant) if "/" in constant else constant)
     stems, own_stems = (set(item.stems.split()) for item in (reading, wording))

@@ -433,11 +433,8 @@ async def format_entities(
     )
     variants = PropertyVariants(context.graph.profile)
     hints = {
-        str(item.term): _select_hints(
-            facts.predicates.get(str(item.term), ()),
-            variants,
-            near,
-            is_text=isinstance(item.term, Literal),
+        (key := str(item.term)): _select_hints(
+            facts.predicates.get(key, ()), variants, near, is_text=isinstance(item.term, Literal)
         )
         for item in hits
     }
@@ -569,9 +566,11 @@ def _select_hints(
         incident
         for incident in incidents
         if incident.predicate in direct
-        and (is_text or incident.predicate not in USUAL_PREDICATES)
         and incident.predicate not in v.DESCRIPTION_PREDICATES
-        and (is_text or not (incident.inverse and incident.predicate.startswith(SCHEMA_NAMESPACES)))
+        and (is_text or incident.predicate not in USUAL_PREDICATES)
+        and (
+            is_text or not incident.inverse or not incident.predicate.startswith(SCHEMA_NAMESPACES)
+        )
     ]
     return sorted(informative, key=get_sort_key)[:_MAX_HINTS]
 

@@ -103,15 +103,13 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
 
 def _drop_mere_references(context: Context, links: Sequence[Link]) -> list[Link]:
     """Drop links to nodes without facts of their own if a described one has the same words."""
-    arrays = context.graph.arrays
-    if arrays is None:
+    if (arrays := context.graph.arrays) is None:
         return [*links]
-    nodes = {link.target: arrays.terms.find_iri(link.target) for link in links}
+    nodes = [arrays.terms.find_iri(link.target) for link in links]
     described = [
         link
-        for link in links
-        if (node := nodes[link.target]) is None
-        or arrays.get_predicates(np.array([node], dtype=np.int32))
+        for link, node in zip(links, nodes, strict=True)
+        if node is None or arrays.get_predicates(np.array([node], dtype=np.int32))
     ]
     positions = {link.positions for link in described}
     return [link for link in links if link in described or link.positions not in positions]

@@ -364,10 +364,7 @@ def find_frequent_values(arrays: GraphArrays | None, p: PredicateProfile) -> tup
 
 
 def write_time_lines(schema_slice: SchemaSlice, shorten: Callable[[str], str]) -> Iterator[str]:
-    """Yield what a query needs for the times and units of a question, one line each.
-
-    `shorten` writes an IRI.
-    """
+    """Yield what a query needs for the times and units of a question; `shorten` writes an IRI."""
     linked_question, graph = schema_slice.linked_question, schema_slice.graph
     reading, near = linked_question.reading, schema_slice.near
     question_operators = detect_operators(reading)
@@ -714,9 +711,7 @@ class SchemaNames:
     ) -> str:
         """Return properties, those with numbers or dates after the others.
 
-        Args:
-            ends: what properties lead to that earlier classes have, which is not repeated; this
-                adds to it.
+        What an earlier class leads to is in `ends`, which this adds to, and is not repeated.
         """
         context, names_by_kind = self.writer.context, defaultdict[str, list[str]](list)
         for p in predicates:

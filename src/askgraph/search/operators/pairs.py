@@ -390,23 +390,14 @@ _HINTS = {"-": "difference in", "/": "ratio of", "+": "total"}
 
 @dataclass(frozen=True)
 class _CountComparison:
-    """A comparison of how many things of a class two things have: "more moons than Mars".
+    """A comparison of how many things of a class two things have: "more moons than Mars"."""
 
-    Attributes:
-        counted: Link to the class that is counted.
-        links: Links to the two things; without the second, the average is meant, without the
-            first, the things of the class `group`.
-        used: Words that say this.
-        sign: `>` for more, `<` for fewer.
-        is_difference: Whether it asks how many more.
-    """
-
-    counted: Link
-    links: tuple[Link | None, Link | None]
-    group: Link | None
-    used: int
-    sign: str
-    is_difference: bool
+    counted: Link  # the class that is counted
+    links: tuple[Link | None, Link | None]  # without the second, the average is meant
+    group: Link | None  # the class whose things are compared, if there is no first one
+    used: int  # words that say this
+    sign: str  # `>` for more, `<` for fewer
+    is_difference: bool  # whether it asks how many more
 
 
 def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
@@ -423,12 +414,9 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     first, second = (
         None if link is None else lookups.find_entity(link) for link in comparison.links
     )
-    nodes = [node for node in (first, second) if node is not None]
-    if comparison.group is not None:
-        nodes = [
-            *nodes,
-            *schema.get_instances(comparison.group.target)[:_MAX_GROUP_SAMPLE].tolist(),
-        ]
+    group = None if comparison.group is None else comparison.group.target
+    instances = schema.get_instances(group)[:_MAX_GROUP_SAMPLE].tolist() if group else []
+    nodes = [node for node in (first, second, *instances) if node is not None]
     step = _find_counting_step(search, members, nodes, comparison.used)
     if step is None or len(nodes) < 2:
         return
@@ -455,7 +443,6 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
         columns = (*keys, (get_alias(total), total))
         return Query("SELECT", Group(elements), columns=columns, group_by=keys)
 
-    group = None if comparison.group is None else comparison.group.target
     owner = None if group is None else draft.create_variable(schema.get_name_hint(group))
     left = count(owner or terms.get_term(first), kind=group or "")  # type: ignore[arg-type]
     if second is not None:
@@ -469,10 +456,9 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
         right = Query("SELECT", Group((every,)), columns=((bound, mean),))
     amount = left.columns[-1][0]
     holds = Filter(Call(comparison.sign, (amount, bound)))
-    ids = members
     if owner is not None and group is not None:
         tree = Query("SELECT", Group((left, right, holds)), ((owner, None), (amount, None)))
-        root, ids = owner, schema.get_instances(group)
+        root, members = owner, schema.get_instances(group)
         columns: tuple[Variable, ...] = (owner,)
     elif comparison.is_difference:
         operands = (amount, bound) if comparison.sign == ">" else (bound, amount)
@@ -485,8 +471,8 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     links = tuple(
         link for link in (comparison.counted, *comparison.links, comparison.group) if link
     )
-    state = PartialMatch(Node(ids, cls_link=links[0]), used, gain, patterns=3, anchored=True)
-    values = (tree, columns, draft.hints, state, root, ids, used, gain, 0.0, 3)
+    state = PartialMatch(Node(members, cls_link=links[0]), used, gain, patterns=3, anchored=True)
+    values = (tree, columns, draft.hints, state, root, members, used, gain, 0.0, 3)
     yield QueryCandidate(*values, ("difference", PAIRED_NOTE), links[0].mask, links)
 
 
@@ -509,12 +495,12 @@ def _detect_count_comparison(
         ) or next((x for x in classes if at < x.positions[0] and x.positions[-1] < than), None)
         is_which = not (is_difference or operators.is_yes_no_question)
         group = next((x for x in classes if is_which and x.positions[-1] < at), None)
-        taken = sum(link.mask for link in (counted, group) if link)
+        class_words = sum(link.mask for link in (counted, group) if link)
         entity_links = [
             link
             for link in linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
             if link.score >= max(_MIN_LINK_SCORE, verbs.get(link.mask, 0.0))
-            and not link.mask & taken
+            and not link.mask & class_words
         ]
         first = next((x for x in entity_links if x.positions[-1] < than and not group), None)
         second = next((x for x in entity_links if x.positions[0] > than), None)
