@@ -32,6 +32,8 @@ PROJECTS = """
         "What did Spark study?",
         "What does Flink cost?",
         "Who wrote more projects than Spark?",
+        "How many female projects are there?",
+        "Which woman is River by?",
     ],
 )
 def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_path: Path) -> None:

@@ -462,22 +462,25 @@ async def _run_cluster(
             holds = await graph.endpoint.ask(query, timeout=seconds_left)
             return CandidateResult(cluster, query, columns, holds, SelectResult((), ()))
         result = await graph.endpoint.select(query, timeout=seconds_left, limit=_MAX_ROWS)
-        is_tied = await _check_tie(context, best, seconds_left) if result.rows else None
     except (QueryError, ServiceError):
         return None
+    is_tied = await _check_tie(context, best, seconds_left) if result.rows else None
     ordered = result if best.tree.order else result.sort_rows()
     return CandidateResult(cluster, query, columns, None, ordered, is_tied)
 
 
 async def _check_tie(context: Context, best: QueryCandidate, seconds: float) -> bool | None:
-    """Return whether the next row has the value of the only one; None without such a limit."""
+    """Return whether the next row has the value of the only one; None if unknown."""
     tree = drop_optional_columns(best.query, best.columns)
     if not tree.order or tree.limit != 1 or tree.offset:
         return None
     key = Variable("compared")
     longer = replace(tree, columns=(*tree.columns, (key, tree.order[0][0])), limit=2)
     query = render_query(longer, context.graph.prefixes, context.graph.profile.types)
-    values = (await context.graph.endpoint.select(query, timeout=seconds)).get_column(key.value)
+    try:
+        values = (await context.graph.endpoint.select(query, timeout=seconds)).get_column(key.value)
+    except (QueryError, ServiceError):
+        return None
     return len(values) > 1 and values[0] == values[1]
 
 

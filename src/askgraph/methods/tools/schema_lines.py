@@ -499,7 +499,8 @@ def write_schema_names(
     ends = {iri for p in predicates for iri, _ in p.subject_classes[:_MAX_SUBJECT_CLASSES]}
     ends |= {cls.iri for cls in classes}
     shown_classes = [cls for cls in writer.context.graph.profile.classes if cls.iri in ends]
-    yield from SchemaNames(writer, shown_classes, predicates, shows_values).write_lines()
+    is_short = hidden is not None
+    yield from SchemaNames(writer, shown_classes, predicates, shows_values, is_short).write_lines()
     hidden_classes = (
         cls.iri
         for cls in writer.context.graph.profile.classes
@@ -563,13 +564,15 @@ def format_variants(writer: TermWriter, iri: str, variants: Sequence[str]) -> st
 class SchemaNames:
     """Writes classes and predicates of a graph by name; classes with equal properties share a line.
 
-    With `shows_values`, properties with few values show all of them.
+    With `shows_values`, properties with few values show all of them. With `is_short`, a superclass
+    without further properties has no line.
     """
 
     writer: TermWriter
     classes: Sequence[ClassProfile]
     predicates: Sequence[PredicateProfile]
     shows_values: bool = False
+    is_short: bool = False
 
     def write_lines(self) -> Iterator[str]:
         """Yield the lines of classes, the largest first, then that of untyped entities."""
@@ -581,8 +584,13 @@ class SchemaNames:
                 key = property_text, self._format_subclasses(cls)
                 classes_by_text.setdefault(key, []).append(cls)
         ends: dict[str, str] = {}
-        for (_, kinds), (cls, *same) in classes_by_text.items():
-            heads = ", ".join(map(self._format_class, (cls, *same)))
+        parents = {self._parents[iri] for iri in properties if iri}
+        for (content, kinds), classes in classes_by_text.items():
+            if self.is_short and not (content or kinds):  # lines of subclasses name a superclass
+                classes = [item for item in classes if item.iri not in parents]
+            if not classes:
+                continue
+            cls, heads = classes[0], ", ".join(map(self._format_class, classes))
             property_text = self._format_properties(properties.get(cls.iri, ()), cls, ends)
             yield f"{heads}{property_text and f': {property_text}'}{kinds and f'; {kinds}'}"
         if "" in properties:

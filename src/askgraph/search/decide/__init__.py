@@ -29,6 +29,7 @@ from askgraph.search.decide.unheard_words import (
     find_light_tokens,
     find_linked_tokens,
     find_unheard_request,
+    has_unheard_sex,
     weigh_content,
 )
 from askgraph.search.link import Link
@@ -452,6 +453,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
+        or has_unheard_sex(subject)
         or "uncompared" in faults
         or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))

@@ -7,7 +7,9 @@ however well the rest fits ("how many *committers* has X", "who *taught* X").
 
 from collections.abc import Sequence
 
-from askgraph.index.names import ItemKind
+from pyoxigraph import Literal, NamedNode
+
+from askgraph.index.names import ItemKind, fold_word
 from askgraph.search.link import Link
 from askgraph.search.rank.expected_answer_type import (
     RequestedNoun,
@@ -16,7 +18,9 @@ from askgraph.search.rank.expected_answer_type import (
 )
 from askgraph.search.rank.faults import FaultContext
 from askgraph.search.tokenize import TokenizedQuestion
-from askgraph.search.tokenize.word_lists import Phrase
+from askgraph.search.tokenize.word_lists import Phrase, get_shared_words
+from askgraph.sparql import walk
+from askgraph.sparql.prefixes import split_local_name
 
 _FAINT_WEIGHT = 0.25  # how much a faint word matters, as a share of another one
 _MIN_LINKED_WORD_SCORE = 0.75
@@ -58,6 +62,15 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
     used = subject.candidate.used | subject.candidate.shown_words
     linked = find_linked_tokens(subject)
     return () if any(used >> at & 1 or at in linked for at in asked) else asked
+
+
+def has_unheard_sex(subject: FaultContext) -> bool:
+    """Return whether a question asks for women, and no value of the query says so."""
+    [code] = [item for item in get_shared_words().codes if "female" in item.word_stems]
+    tokens = {at for at, x in enumerate(subject.linked.reading.tokens) if x.stem in code.word_stems}
+    terms = (part for part in walk(subject.tree) if isinstance(part, Literal | NamedNode))
+    texts = {fold_word(split_local_name(term.value)) for term in terms}
+    return bool(tokens - find_linked_tokens(subject)) and not texts & code.data_texts
 
 
 def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:

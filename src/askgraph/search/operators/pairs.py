@@ -59,34 +59,21 @@ PairOperation = Literal["which", "-", "/", "+"]
 
 @dataclass(frozen=True)
 class _PairComparison:
-    """A comparison of two things.
+    """A comparison of two things."""
 
-    Attributes:
-        how: Operation: choose one of the two, or subtract, divide or add their values.
-        operators: Operators that ask for it.
-        measure: Measure of the adjective, if there is one.
-        up: Whether the larger thing is meant.
-    """
-
-    how: PairOperation
-    operators: tuple[Operator, ...]
-    measure: Measure | None = None
-    up: bool = True
+    how: PairOperation  # operation: choose one of the two, or subtract, divide or add their values
+    operators: tuple[Operator, ...]  # operators that ask for it
+    measure: Measure | None = None  # measure of the adjective, if there is one
+    up: bool = True  # whether the larger thing is meant
 
 
 @dataclass(frozen=True)
 class _SharedProperty:
-    """A property of both things with one value each.
+    """A property of both things with one value each."""
 
-    Attributes:
-        number: Number of the predicate.
-        values: Values of the two things.
-        links: Links that name the property.
-    """
-
-    number: int
-    values: tuple[float, float]
-    links: tuple[Link, ...] = ()
+    number: int  # number of the predicate
+    values: tuple[float, float]  # values of the two things
+    links: tuple[Link, ...] = ()  # links that name the property
     penalty: float = 0.0
 
 

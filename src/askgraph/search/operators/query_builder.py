@@ -123,23 +123,8 @@ class QueryDraft:
     """The mutable elements and modifiers of a query; `to_query` freezes them.
 
     Attributes:
-        schema: Schema of the graph.
-        patterns: Triple patterns.
-        filters: Conditions.
-        subqueries: Sub-queries that compute aggregates.
-        negations: `FILTER NOT EXISTS` groups.
-        optionals: Groups of OPTIONAL.
-        unions: UNION elements.
-        bindings: BIND elements.
-        columns: Selected columns.
         context: Columns that give context and do not answer the question.
-        group_keys: Variables of GROUP BY.
-        having: Conditions on groups.
         order: Sort keys, each with whether it is descending.
-        limit: Maximum number of rows; None for all.
-        offset: Number of rows to skip.
-        hints: Words to name each variable from.
-        vertices: Vertices of the patterns, the root first.
         edge_variables: Variable at the end of an edge, by (term, predicate, is inverse).
         names: Thing that each variable for a name names.
     """
@@ -147,22 +132,22 @@ class QueryDraft:
     schema: Schema
     patterns: list[Pattern] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
-    subqueries: list[Query] = field(default_factory=list)
-    negations: list[Filter] = field(default_factory=list)
-    optionals: list[Group] = field(default_factory=list)
+    subqueries: list[Query] = field(default_factory=list)  # sub-queries that compute aggregates
+    negations: list[Filter] = field(default_factory=list)  # `FILTER NOT EXISTS` groups
+    optionals: list[Group] = field(default_factory=list)  # groups of OPTIONAL
     value_blocks: list[Values] = field(default_factory=list)
-    unions: list[Union] = field(default_factory=list)
-    bindings: list[Bind] = field(default_factory=list)
+    unions: list[Union] = field(default_factory=list)  # UNION elements
+    bindings: list[Bind] = field(default_factory=list)  # BIND elements
     columns: list[Value] = field(default_factory=list)
     context: list[Variable] = field(default_factory=list)
-    group_keys: list[Variable] = field(default_factory=list)
-    having: list[Call] = field(default_factory=list)
+    group_keys: list[Variable] = field(default_factory=list)  # variables of GROUP BY
+    having: list[Call] = field(default_factory=list)  # conditions on groups
     order: list[tuple[Expression, bool]] = field(default_factory=list)
-    limit: int | None = None
-    offset: int = 0
+    limit: int | None = None  # maximum number of rows; None for all
+    offset: int = 0  # number of rows to skip
     is_ask: bool = False
-    hints: dict[Variable, str] = field(default_factory=dict)
-    vertices: list[Vertex] = field(default_factory=list)
+    hints: dict[Variable, str] = field(default_factory=dict)  # words to name each variable from
+    vertices: list[Vertex] = field(default_factory=list)  # vertices of the patterns, the root first
     edge_variables: dict[tuple[Term, int, bool], Variable] = field(default_factory=dict)
     names: dict[Variable, Variable] = field(default_factory=dict)
 
