@@ -66,6 +66,12 @@ async def test_a_job_is_cancelled_while_its_files_are_stored(tmp_path: Path) -> 
         may_store.set()
         assert (await begun).state == "cancelled"
         assert [job.state for job in await hub.jobs.list_jobs(ANN)] == ["cancelled"]
+        # One that is cancelled before its task begins ends too.
+        late = NewGraph("comets", "upload", ())
+        await hub.jobs.begin(late, ANN, lambda: [])
+        assert (await hub.jobs.cancel(late.job, ANN)).state == "cancelled"
+        row = await hub.store.get_job(late.job)
+        assert row and row.state == "cancelled"
     assert not uploads.get_upload_folder(tmp_path, new.job).exists()
     assert Workspace(tmp_path).graphs() == {}
 

@@ -257,6 +257,9 @@ class GraphJobs:
         job.stops_as = state
         job.task.cancel()
         await asyncio.wait([job.task])
+        if job.row.state in ACTIVE_STATES:  # the task had not begun
+            job.update(state=state)
+            await self._finish(job)
 
     async def _run(self, job: _ActiveJob) -> None:
         """Add a graph or nothing at all, and store the end of the job."""
