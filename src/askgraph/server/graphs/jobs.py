@@ -183,7 +183,7 @@ class GraphJobs:
         """Return the jobs of a caller, the latest first."""
         stored = {row.id: row for row in await self._store.list_jobs(caller.id)}
         active = {id: job.row for id, job in self._jobs.items() if job.row.owner == caller.id}
-        unstored = {id: active[id] for id in reversed(active) if id not in stored}
+        unstored = {id: row for id, row in reversed(active.items()) if id not in stored}
         return [_to_job_view(row) for row in (unstored | stored | active).values()]
 
     async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
@@ -251,8 +251,7 @@ class GraphJobs:
     async def _stop(self, job: _ActiveJob, state: JobState) -> None:
         if job.task is None:
             job.update(state=state)
-            return
-        if job.task.done():
+        if job.task is None or job.task.done():
             return
         job.stops_as = state
         job.task.cancel()
