@@ -332,11 +332,9 @@ class GlossaryChecker:
         if len(kinds) == 1:
             return next(iter(kinds))
         if not kinds:
-            suggestion = self._suggest_names(text).removesuffix("?")
             raise SetupError(
-                f"{word!r} cannot mean {text!r}: nothing in the graph {self.name!r} has this "
-                f"name{suggestion}; for a text, define a condition by --set of=CLASS "
-                "--set 'pattern=?this PROPERTY \"TEXT\"'"
+                f"{word!r} cannot mean {text!r}: nothing in the graph {self.name!r} has "
+                f"this name{self._suggest_names(text)}"
             )
         listed = ", ".join(
             f"{self.prefixes.shorten(iri)} ({KIND_NAMES[kind]})"
