@@ -295,6 +295,7 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
     field = page.get_by_role("searchbox", name="A class, a property, a thing")
     field.fill("lorries")
     expect(page.get_by_role("button", name="the same as “lorries”")).to_be_visible()
+    expect(page.locator(".alternative").first).to_contain_text("lorry")
     field.press("ArrowDown")
     expect(page.locator(".alternative").first).to_be_focused()
     page.keyboard.press("ArrowUp")
