@@ -114,6 +114,8 @@ def test_an_example_says_nothing_of_a_name_that_the_graph_lacks(goods: Knowledge
     assert find("Which scientists worked at Princeton?") == 0
     assert find("Which scientists worked at Princeton University?") == 0
     assert find("How many men are there?") <= 0.5
+    unknown = find_similar_example(Question("How many men are there?"), graph)
+    assert unknown is None or unknown.chance <= 0.5
 
 
 async def test_a_query_that_cannot_be_read_is_passed_over(goods: KnowledgeGraph) -> None:

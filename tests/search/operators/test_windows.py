@@ -66,6 +66,8 @@ def test_counts_of_two_things_are_compared(seed: int) -> None:
         ("Wie viele Boote mehr als Port 2 hat Port 1?", "de"),
     ):
         assert known.best_rows(question, language) == [(str(counts["h1"] - counts["h2"]),)]
+    # What names no harbour is not taken for the average.
+    assert "AVG" not in known.best_query("Which harbours have more boats than 1990-05-01?")
     query = known.best_query("Does Port 1 have more boats than Port 2?")
     assert known.rows(query) is (counts["h1"] > counts["h2"])
 

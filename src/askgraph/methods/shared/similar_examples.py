@@ -508,7 +508,7 @@ def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str
     likeness = (_stack_units(wording.words) @ _stack_units(tuple(pairs)).T).max(1)
     at = int(likeness.argmax())
     is_same = likeness[at] < _MIN_MENTION_LIKENESS or wording.words[at][1] in stems
-    return "" if is_same or reading.language != wording.language else "unlike"
+    return "" if is_same else "unlike"
 
 
 @lru_cache(maxsize=4096)

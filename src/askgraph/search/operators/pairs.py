@@ -401,6 +401,8 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     first, second = (
         None if link is None else lookups.find_entity(link) for link in comparison.links
     )
+    if second is None and comparison.links[1] is not None:  # it is no single thing
+        return
     group = None if comparison.group is None else comparison.group.target
     instances = schema.get_instances(group)[:_MAX_GROUP_SAMPLE].tolist() if group else []
     nodes = [node for node in (first, second, *instances) if node is not None]
