@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from askgraph.atomic_files import lock_file
+from askgraph.errors import SetupError
 from askgraph.server.auth import CallerLimits, NotAllowedError, Principal
 from askgraph.server.graphs import uploads
 from askgraph.server.graphs.jobs import NewGraph, check_graph_limit
@@ -63,9 +64,12 @@ async def test_a_job_is_cancelled_while_its_files_are_stored(tmp_path: Path) -> 
         await asyncio.to_thread(is_storing.wait, 20)
         assert [job.graph for job in await hub.jobs.list_jobs(ANN)] == ["moons"]
         assert (await hub.jobs.cancel(new.job, ANN)).state == "cancelled"
+        with pytest.raises(SetupError, match="exists already"):  # until it has cleared away
+            hub.jobs.check("moons", ANN)
         may_store.set()
         assert (await begun).state == "cancelled"
         assert [job.state for job in await hub.jobs.list_jobs(ANN)] == ["cancelled"]
+        hub.jobs.check("moons", ANN)
         # One that is cancelled before its task begins ends too.
         late = NewGraph("comets", "upload", ())
         await hub.jobs.begin(late, ANN, lambda: [])

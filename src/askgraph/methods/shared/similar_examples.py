@@ -249,7 +249,7 @@ def weigh_examples(
     """Yield the nearest examples, adapted, each with its evidence.
 
     Args:
-        least: if above 0, only examples with this chance, each surer than those before it.
+        least: the minimum chance; if above 0, no example is less sure than those before it.
     """
     reading, index = _Reading(question.text, question.language), _load_index(graph)
     nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
@@ -271,7 +271,7 @@ def weigh_examples(
         if estimate_chance(evidence) < least:  # names and numbers can only lower it
             continue
         adapted = _adapt_example(query, wording, reading, links, graph, index.links)
-        if adapted.is_other and least:
+        if least > 0 and adapted.is_other:
             continue
         evidence |= {"missing": float(adapted.is_other), "extra": adapted.extra_count}
         chance = estimate_chance(evidence)
@@ -347,8 +347,8 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
 
 
 def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
-    """Return what several kinds of evidence say together."""
-    both = min(evidence["explained"], evidence["mentioned"])  # the words of each question
+    """Return the features of the model that combine several kinds of evidence."""
+    both = min(evidence["explained"], evidence["mentioned"])  # the worse of the two coverages
     return {
         "both": both,
         "both_form": both * evidence["form"],
@@ -415,7 +415,7 @@ class _Adaptation:
     """The query of an example with the names and numbers of a question."""
 
     query: str
-    is_other: bool  # whether it has a name or text of the example that the question lacks
+    is_other: bool  # whether the query still has a name that only the example mentions
     is_unlike: bool  # whether the question has another word for a value of the query
     extra_count: int  # numbers and quotations of the question that the query lacks, 3 at most
 
@@ -492,17 +492,17 @@ def _adapt_example(
 
 
 def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str:
-    """Return how a question mentions a constant of an example.
+    """Return what is wrong with how a question mentions a constant of an example, if anything.
 
     `other` if only the example has words of it ("Stanford"), `unlike` if only the example has the
-    word that is nearest in meaning ("women" for "female"), else nothing.
+    word that is nearest in meaning ("women" for "female").
     """
-    words = split_tokens(split_local_name(constant) if "/" in constant else constant)
+    words = split_tokens(split_local_name(constant) if "://" in constant else constant)
     stems, own_stems = (set(item.stems.split()) for item in (reading, wording))
     constant_stems = {stem_word(word) for word in words}
     if mentioned := constant_stems & own_stems:
-        return "" if mentioned & stems else "other"
-    pairs = [(stem, stem) for stem in words if stem.isalpha()]
+        return "" if mentioned <= stems else "other"
+    pairs = [(word, word) for word in words if word.isalpha()]
     if not pairs:
         return ""
     likeness = (_stack_units(wording.words) @ _stack_units(tuple(pairs)).T).max(1)

@@ -380,9 +380,9 @@ class _CountComparison:
     """A comparison of how many things of a class two things have: "more moons than Mars"."""
 
     counted: Link  # the class that is counted
-    links: tuple[Link | None, Link | None]  # without the second, the average is meant
-    group: Link | None  # the class whose things are compared, if there is no first one
-    used: int  # words that say this
+    links: tuple[Link | None, Link | None]  # if the second is None, the average is meant
+    group: Link | None  # the class whose members are each compared, if links[0] is None
+    used: int  # mask of the words that this comparison explains
     sign: str  # `>` for more, `<` for fewer
     is_difference: bool  # whether it asks how many more
 
@@ -401,7 +401,7 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     first, second = (
         None if link is None else lookups.find_entity(link) for link in comparison.links
     )
-    if second is None and comparison.links[1] is not None:  # it is no single thing
+    if second is None and comparison.links[1] is not None:  # it does not resolve to a thing
         return
     group = None if comparison.group is None else comparison.group.target
     instances = schema.get_instances(group)[:_MAX_GROUP_SAMPLE].tolist() if group else []
@@ -416,7 +416,7 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     draft = QueryDraft(schema)
     predicate = search.graph.get_predicate_iri(number)
 
-    def count(end: Term, *, kind: str = "") -> Query:
+    def count(end: Term, owner_class: str = "", *, allows_none: bool = False) -> Query:
         member = draft.create_variable(schema.get_name_hint(comparison.counted.target))
         total = build_aggregate("COUNT", member, distinct=True)
         ends = (member, end) if is_inverse else (end, member)
@@ -424,29 +424,29 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
             draft.build_type_pattern(member, comparison.counted.target),
             build_pattern(ends[0], predicate, ends[1]),
         )
-        if kind:
-            if comparison.sign == "<":  # those without any have fewer too
-                elements = (Nested("OPTIONAL", Group(elements)),)
-            elements = (draft.build_type_pattern(end, kind), *elements)
+        elements = (Nested("OPTIONAL", Group(elements)),) if allows_none else elements
+        if owner_class:
+            elements = (draft.build_type_pattern(end, owner_class), *elements)
         keys = ((end, None),) if isinstance(end, Variable) else ()
         columns = (*keys, (get_alias(total), total))
         return Query("SELECT", Group(elements), columns=columns, group_by=keys)
 
     owner = None if group is None else draft.create_variable(schema.get_name_hint(group))
-    left = count(owner or terms.get_term(first), kind=group or "")  # type: ignore[arg-type]
+    has_fewer = owner is not None and comparison.sign == "<"  # so have those without any
+    left = count(owner or terms.get_term(first), group or "", allows_none=has_fewer)  # type: ignore[arg-type]
     if second is not None:
         right = count(terms.get_term(second))
         bound = get_alias(right)
     else:
         assert group is not None
-        every = count(draft.create_variable(schema.get_name_hint(group)), kind=group)
+        every = count(draft.create_variable(schema.get_name_hint(group)), group)
         bound = draft.create_variable("average")
         mean = build_aggregate("AVG", every.columns[-1][0])
         right = Query("SELECT", Group((every,)), columns=((bound, mean),))
     amount = left.columns[-1][0]
-    holds = Filter(Call(comparison.sign, (amount, bound)))
+    condition = Filter(Call(comparison.sign, (amount, bound)))
     if owner is not None and group is not None:
-        tree = Query("SELECT", Group((left, right, holds)), ((owner, None), (amount, None)))
+        tree = Query("SELECT", Group((left, right, condition)), ((owner, None), (amount, None)))
         root, members = owner, schema.get_instances(group)
         columns: tuple[Variable, ...] = (owner,)
     elif comparison.is_difference:
@@ -455,7 +455,7 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
         tree = Query("SELECT", Group((left, right, *draft.bindings)), ((root, None),))
         columns = (root,)
     else:
-        tree, root, columns = Query("ASK", Group((left, right, holds))), amount, ()
+        tree, root, columns = Query("ASK", Group((left, right, condition))), amount, ()
     gain = search.sum_weights(used) + GainWeight.OPERATOR * (3 + comparison.is_difference)
     links = tuple(
         link for link in (comparison.counted, *comparison.links, comparison.group) if link
@@ -472,13 +472,15 @@ def _detect_count_comparison(
     linked, counts = search.linked, operators.get_operators("count")
     links = sorted(linked.get_links(ItemKind.CLASS), key=lambda link: link.positions[0])
     classes = [link for link in links if link.score >= _MIN_COMPARED_CLASS_SCORE]
-    verbs = {link.mask: link.score for link in reversed(linked.get_links(ItemKind.PREDICATE))}
+    predicate_scores = {
+        link.mask: link.score for link in reversed(linked.get_links(ItemKind.PREDICATE))
+    }
     for at, word in enumerate(words):
         is_more = word in clauses["more"]
         than = next((n for n in range(at + 1, len(words)) if words[n] in clauses["than"]), None)
         if than is None or not (is_more or word in clauses["fewer"]):
             continue
-        is_difference = counts or not clauses["by_how_much"].isdisjoint(words[:at])
+        is_difference = bool(counts) or not clauses["by_how_much"].isdisjoint(words[:at])
         counted = next(  # "wie viele Boote mehr", "combien de bateaux de plus"
             (x for x in classes if is_difference and at - 3 < x.positions[-1] < at), None
         ) or next((x for x in classes if at < x.positions[0] and x.positions[-1] < than), None)
@@ -488,7 +490,7 @@ def _detect_count_comparison(
         entity_links = [
             link
             for link in linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
-            if link.score >= max(_MIN_LINK_SCORE, verbs.get(link.mask, 0.0))
+            if link.score >= max(_MIN_LINK_SCORE, predicate_scores.get(link.mask, 0.0))
             and not link.mask & class_words
         ]
         first = next((x for x in entity_links if x.positions[-1] < than and not group), None)
@@ -504,16 +506,16 @@ def _detect_count_comparison(
         for item in (*counts, *average, *around):
             used |= item.mask
         sign = ">" if is_more else "<"
-        return _CountComparison(counted, (first, second), group, used, sign, bool(is_difference))
+        return _CountComparison(counted, (first, second), group, used, sign, is_difference)
     return None
 
 
 def _find_counting_step(
     search: BeamSearch, members: Ids, nodes: Sequence[int], used: int
 ) -> tuple[int, bool, int] | None:
-    """Return the predicate that joins most members to some nodes, or that words name.
+    """Return the best predicate between members and nodes, or None; one that words name is first.
 
-    With whether it leads from the members, and the words that name it.
+    The result is its number, whether it leads from the members, and the words that name it.
     """
     graph, schema = search.graph, search.schema
     links = {

@@ -45,23 +45,15 @@ _ERROR_TYPES: dict[str, type[AskgraphError]] = {
 
 @dataclass(frozen=True)
 class AddTask:
-    """A graph to add, with limits.
+    """A graph to add, with limits."""
 
-    Attributes:
-        folder: the workspace.
-        sources: files or an address.
-        memory: private memory in bytes.
-        unpacked: total size of the unpacked files in bytes.
-        seconds: time limit.
-    """
-
-    folder: Path
+    folder: Path  # the workspace
     name: str
-    sources: list[str]
+    sources: list[str]  # files or an address
     settings: dict[str, object] = field(default_factory=dict)
-    memory: int = 2**32
-    unpacked: int = 2**28
-    seconds: float = 600.0
+    memory: int = 2**32  # private memory in bytes
+    unpacked: int = 2**28  # total size of the unpacked files in bytes
+    seconds: float = 600.0  # time limit
 
     def to_line(self) -> bytes:
         """Return the task as the line that the worker reads."""

@@ -65,17 +65,16 @@ class _ActiveJob:
     """A job of this process.
 
     Attributes:
-        version: increases with each change.
-        more: set at the next change.
-        stops_as: its state if its task is cancelled.
+        next_change: set, and replaced by a new event, at each change.
     """
 
     row: JobRow
     new_graph: NewGraph
-    version: int = 0
+    version: int = 0  # increases with each change
     next_change: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
-    stops_as: JobState = "cancelled"
+    stops_as: JobState = "cancelled"  # the state to store if its task is cancelled
+    is_finished: bool = False  # whether it is stored and cleaned up, so that its name is free
 
     def update(self, **values: Any) -> None:
         """Change the row of the job, and wake its followers."""
@@ -120,7 +119,7 @@ class GraphJobs:
                 f"{caller.name} may only add graphs with certain names, not {name!r}"
             )
         graphs = self._workspace.graphs()
-        under_way = [job.row for job in self._jobs.values() if job.row.state in ACTIVE_STATES]
+        under_way = [job.row for job in self._jobs.values() if not job.is_finished]
         if name in graphs or name in {row.graph for row in under_way}:
             raise SetupError(f"graph {name!r} exists already: choose another name")
         check_graph_limit(
@@ -141,7 +140,7 @@ class GraphJobs:
             files: writes the files to their folder and returns their paths; called first.
 
         Raises:
-            As `check` and `files`.
+            Whatever `check` or `files` raises.
         """
         self.check(new_graph.name, caller)
         progress = vars(JobProgress("waiting"))
@@ -160,10 +159,13 @@ class GraphJobs:
                 job.new_graph = replace(new_graph, sources=[str(path) for path in paths])
             await self._store.put_job(row)
         except BaseException:
-            await asyncio.to_thread(
-                uploads.remove_graph, self._workspace, new_graph.name, new_graph.job
-            )
-            del self._jobs[row.id]
+            try:
+                await asyncio.to_thread(
+                    uploads.remove_graph, self._workspace, new_graph.name, new_graph.job
+                )
+            finally:
+                del self._jobs[row.id]
+                job.update()
             raise
         if job.row.state in ACTIVE_STATES:
             job.task = asyncio.create_task(self._run(job), name=f"add {new_graph.name}")
@@ -249,7 +251,7 @@ class GraphJobs:
             await self._stop(job, "handed_back")
 
     async def _stop(self, job: _ActiveJob, state: JobState) -> None:
-        if job.task is None:
+        if job.task is None and job.row.state in ACTIVE_STATES:
             job.update(state=state)
         if job.task is None or job.task.done():
             return
@@ -310,6 +312,7 @@ class GraphJobs:
             _log.error("could not store the outcome of job %s: %s", job.row.id, error)
         finally:
             job.update()
+            job.is_finished = True
             asyncio.get_running_loop().call_later(
                 _RETENTION_SECONDS, self._jobs.pop, job.row.id, None
             )
