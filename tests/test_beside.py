@@ -38,6 +38,36 @@ if how == "aside":
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
+STOPPED = """
+import signal, sys
+from pathlib import Path
+from askgraph.atomic_files import replace_folder
+
+changes = ["os.mkdir", "os.rename", "os.rmdir", "os.remove", "shutil.rmtree"]
+folder, left = Path(sys.argv[1]), 0
+
+def stop(event, arguments):
+    global left
+    if event in changes and (left := left - 1) == 0:
+        signal.raise_signal(signal.SIGINT)
+
+sys.addaudithook(stop)
+for at in range(1, 100):
+    folder.mkdir(exist_ok=True)
+    (folder / "content").write_text("old")
+    try:
+        left = at
+        with replace_folder(folder) as new:
+            (new / "content").write_text("new")
+    except KeyboardInterrupt:
+        stopped = at
+    left = 0
+    assert (folder / "content").read_text() in ("old", "new"), at
+    names = {path.name for path in folder.parent.iterdir()}
+    assert names <= {folder.name, ".lock"}, (at, names)
+print(stopped)
+"""
+
 
 def killed(path: Path, how: str) -> None:
     done = subprocess.run([sys.executable, "-c", DYING, str(path), how], check=False)
@@ -97,6 +127,13 @@ def test_what_a_killed_process_had_put_away_comes_back(tmp_path: Path) -> None:
 
     assert (folder / "content").read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["index"]
+
+
+def test_a_folder_that_is_stopped_at_any_change_leaves_nothing_over(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", STOPPED, str(tmp_path / "index")]
+    done = subprocess.run(program, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 5 < int(done.stdout) < 30
 
 
 def test_what_living_processes_make_stays(tmp_path: Path) -> None:

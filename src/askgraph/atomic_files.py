@@ -84,6 +84,38 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+@contextlib.contextmanager
+def replace_folder(folder: Path, *, lock: bool = True) -> Iterator[Path]:
+    """Provide an empty folder that replaces this one once the block ends without an error.
+
+    Folders left by killed runs are removed, and a folder that such a run had moved away is
+    restored. `lock` keeps other processes from replacing the same folder at that moment.
+
+    Raises:
+        NoSpace: The disk is full.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new_folder = make_temporary_path(folder)
+    old = new_folder.with_name(new_folder.name + OLD_SUFFIX)
+    new_folder.mkdir()
+    try:
+        yield new_folder
+        with lock_file(folder.parent / ".lock") if lock else contextlib.nullcontext():
+            if folder.exists():
+                folder.rename(old)
+            new_folder.rename(folder)
+    except OSError as error:
+        if disk_full_error := to_no_space_error(f"{folder.name!r} cannot be built", error):
+            raise disk_full_error from error
+        raise
+    finally:
+        try:
+            _clear_replacement(folder, new_folder, old)
+        except KeyboardInterrupt:  # stopped meanwhile: nothing is left over all the same
+            _clear_replacement(folder, new_folder, old)
+            raise
+
+
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a UTF-8 file that readers never see half-written; raises like `replace_file`."""
     with replace_file(path) as file:
@@ -136,6 +168,13 @@ def to_no_space_error(failure: str, error: BaseException) -> NoSpace | None:
 def to_setup_error(failure: str, error: OSError) -> SetupError:
     """Convert an operating-system error to a `SetupError`; `failure` is the failed action."""
     return to_no_space_error(failure, error) or SetupError(f"{failure}: {error.strerror or error}")
+
+
+def _clear_replacement(folder: Path, new_folder: Path, old: Path) -> None:
+    shutil.rmtree(new_folder, ignore_errors=True)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _is_running(pid: int, token: str) -> bool:

@@ -8,7 +8,6 @@ import hashlib
 import json
 import mmap
 import os
-import shutil
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.atomic_files import OLD_SUFFIX, make_temporary_path
+from askgraph.atomic_files import replace_folder
 from askgraph.errors import SetupError
 
 
@@ -151,19 +150,9 @@ def create_folder(
         raise SetupError(
             f"{str(path)!r} contains files that do not belong to an index; choose another folder"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = make_temporary_path(path)
-    replaced = temporary.with_name(temporary.name + OLD_SUFFIX)
-    temporary.mkdir()
-    try:
-        writer = IndexFolderWriter(temporary / "new")
-        writer.path.mkdir()
-        yield writer
-        _write_manifest(writer.path, kind, settings or {})
-        _replace_folder(writer.path, path, replaced=replaced)
-    finally:
-        shutil.rmtree(temporary)
-        shutil.rmtree(replaced, ignore_errors=True)
+    with replace_folder(path, lock=False) as new_folder:
+        yield IndexFolderWriter(new_folder)
+        _write_manifest(new_folder, kind, settings or {})
 
 
 def check_files(path: Path) -> None:
@@ -171,18 +160,6 @@ def check_files(path: Path) -> None:
     for name, (_, digest) in _read_manifest(path)["files"].items():
         if not (path / name).is_file() or _compute_digest(path / name) != digest:
             raise _build_damage_error(path, f"{name!r} does not match its checksum")
-
-
-def _replace_folder(new: Path, path: Path, *, replaced: Path) -> None:
-    if not path.exists():
-        new.rename(path)
-        return
-    path.rename(replaced)
-    try:
-        new.rename(path)
-    except OSError:
-        replaced.rename(path)
-        raise
 
 
 def _write_manifest(path: Path, kind: IndexFormat, settings: Mapping[str, Setting]) -> None:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from askgraph import plugins
-from askgraph.atomic_files import lock_file
+from askgraph.atomic_files import lock_file, replace_folder
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -598,7 +598,7 @@ class Workspace:
         # A graph is built once and opened often, without all that building needs.
         from askgraph.workspace.build import FileOptions, build_local, build_remote, read_profile
 
-        with graph_data.replace_folder(self.get_data_folder(name)) as folder:
+        with replace_folder(self.get_data_folder(name)) as folder:
             if not settings.url:
                 contexts = self.folder / settings.contexts if settings.contexts else None
                 left_out: list[str] = []

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
-from askgraph.atomic_files import write_text_atomically
+from askgraph.atomic_files import replace_folder, write_text_atomically
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import FileOptions as FileOptions
 from askgraph.endpoint.oxigraph_load import read_quads, read_rows
@@ -288,7 +288,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         )
     added = tuple(_iterate_virtual_predicates(definitions, own_profile))
     profile = replace(own_profile, predicates=(*own_profile.predicates, *added))
-    with graph_data.replace_folder(data) as folder:
+    with replace_folder(data) as folder:
         shutil.copytree(
             data,
             folder,

@@ -13,7 +13,7 @@ from typing import Literal
 
 from askgraph import plugins
 from askgraph.answers.query_parts import list_parts
-from askgraph.atomic_files import lock_file
+from askgraph.atomic_files import lock_file, replace_folder
 from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_example_file, write_examples
@@ -591,7 +591,7 @@ def convert_examples(
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
                 raise SetupError(f"{target} exists already: name a new folder")
-            with graph_data.replace_folder(target) as folder:
+            with replace_folder(target) as folder:
                 ExampleFolder(folder).add(collection.examples)
     return collection, faults
 

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askgraph.atomic_files import OLD_SUFFIX, lock_file, make_temporary_path, to_no_space_error
 from askgraph.endpoint import Endpoint, EndpointWrapper, Kind, RunOnEndpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -391,37 +390,6 @@ def _is_rdf(path: Path, suffixes: tuple[str, ...] = (*READABLE_SUFFIXES, ".zip")
 def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextlib.contextmanager
-def replace_folder(folder: Path) -> Iterator[Path]:
-    """Provide an empty folder that replaces this one once it is filled without error.
-
-    Folders left by killed runs are removed, and a folder that such a run had moved away is
-    restored.
-
-    Raises:
-        NoSpace: the disk is full.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new_folder = make_temporary_path(folder)
-    old = new_folder.with_name(new_folder.name + OLD_SUFFIX)
-    new_folder.mkdir()
-    try:
-        yield new_folder
-        with lock_file(folder.parent / ".lock"):
-            if folder.exists():
-                folder.rename(old)
-            new_folder.rename(folder)
-    except OSError as error:
-        if disk_full_error := to_no_space_error(f"{folder.name!r} cannot be built", error):
-            raise disk_full_error from error
-        raise
-    finally:
-        shutil.rmtree(new_folder, ignore_errors=True)
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 @contextlib.contextmanager
