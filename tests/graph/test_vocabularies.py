@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 from tests.graphs import store_of
+from tests.search.asking import Known
 
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import build_profile
-from askgraph.graph.names import iterate_schema_names
+from askgraph.graph.names import iterate_names, iterate_schema_names
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.graph.vocabularies import (
     LANGUAGES,
@@ -121,11 +122,12 @@ def test_every_file_of_the_package_is_valid_and_every_term_of_it_says_something(
     folder = Path(__file__).parents[2] / "src" / "askgraph" / "graph" / "vocabularies"
     vocabularies = [parse_vocabulary(path.read_text("utf-8"), path.name)
                     for path in sorted(folder.glob("*.toml"))]  # fmt: skip
-    assert len(vocabularies) >= 25
+    assert len(vocabularies) >= 27
     namespaces = [namespace for item in vocabularies for namespace in item.namespaces]
     assert len(set(namespaces)) == len(namespaces)
     for item in vocabularies:
-        for term in (*item.classes.values(), *item.properties.values()):
+        terms = (*item.classes.values(), *item.properties.values(), *item.individuals.values())
+        for term in terms:
             assert term.names or term.naming or term.bookkeeping or term.value
 
 
@@ -153,6 +155,21 @@ def test_a_code_stands_for_all_versions_of_a_local_name() -> None:
     for version in ("E22_Man-Made_Object", "E22_Human-Made_Object"):
         item = used.find_class(CRM + version)
         assert item is not None and ("object", "en") in item.names
+
+
+def test_individuals_without_a_label_have_the_names_of_their_vocabulary(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(f"{TOP}[individuals.c7]\nen = ['straw']\n[individuals.c8]\nen = ['felt']")
+    turtle = """@prefix gn: <http://www.geonames.org/ontology#> .
+        :peru a gn:Feature; gn:featureCode gn:A.PCLI; :tip :c7. :chad a gn:Feature;
+        gn:featureCode gn:A.PCLI. :cusco a gn:Feature; gn:featureCode gn:P.PPL."""
+    graph = Known(store_of(HEAD + turtle))
+    names = list(iterate_names(graph.arrays, graph.profile, [own]))
+    found = {name.text: name.target.rpartition("#")[2] for name in names if name.whole}
+    assert found["Land"] == "A.PCLI" and found["straw"] == "c7"
+    assert not {"felt", "lake"} & found.keys()
+    assert sorted(graph.best_rows("Which countries are there?")) == [("chad",), ("peru",)]
+    assert graph.best_rows("Welche Städte gibt es?", "de") == [("cusco",)]
 
 
 def test_the_names_of_the_graph_come_before_those_of_its_vocabulary() -> None:

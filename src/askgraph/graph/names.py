@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from askgraph.graph import profile as parts
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
 from askgraph.graph.literals import ValueKind
-from askgraph.graph.vocabularies import NEVER, VocabularyTerm
+from askgraph.graph.vocabularies import NEVER, VocabularyTerm, iterate_individuals
 from askgraph.index.names import IndexedName, ItemKind, fold_word, split_tokens, stem_word
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, get_local_name, get_namespace, split_local_name
@@ -88,13 +89,19 @@ def _iterate_short_names(
 _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are was be ref".split())
 
 
-def iterate_names(graph: GraphArrays, profile: parts.Profile) -> Iterator[IndexedName]:
-    """Yield all names of a graph, schema first."""
+def iterate_names(
+    graph: GraphArrays, profile: parts.Profile, vocabulary_files: Sequence[Path] = ()
+) -> Iterator[IndexedName]:
+    """Yield all names of a graph, schema first; `vocabulary_files` are those of users."""
     superclasses = parts.collect_superclasses(graph, profile)
     profile = replace(profile, classes=(*profile.classes, *superclasses))
     yield from iterate_schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     yield from _iterate_entity_names(graph, profile, schema)
+    for iri, term in iterate_individuals(vocabulary_files):
+        if iri not in schema and graph.terms.find_prefix(f"<{iri}>"):
+            for text, _ in term.names:
+                yield IndexedName(text, iri, ItemKind.ENTITY, preferred=False, whole=True)
     for term_id, value in iterate_short_texts(graph):
         yield IndexedName(value, graph.terms.get_text(term_id), ItemKind.VALUE)
     for predicate in profile.predicates:

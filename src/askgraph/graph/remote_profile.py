@@ -234,7 +234,7 @@ async def _build_profile(
             triples = Part(TRIPLES, len(pages.triples), total, "some did not come")
             parts = replace_parts(profile.completeness, {TRIPLES: triples})
             profile = replace(profile, completeness=parts)
-        return profile, list(iterate_names(arrays, profile))
+        return profile, list(iterate_names(arrays, profile, vocabulary_files))
     created = datetime.now(UTC).isoformat(timespec="seconds")
     total = total or (known_profile.triples if known_profile else None)
     facts = await (

@@ -185,7 +185,11 @@ def _save_profile_data(
         properties = read_definitions(folder / graph_data.ENRICHMENT).properties
         unnamed = {definition.iri for definition in properties if definition.unnamed}
     progress("indexing names", 0, None)
-    names = (name for name in iterate_names(arrays, profile) if name.target not in unnamed)
+    names = (
+        name
+        for name in iterate_names(arrays, profile, vocabulary_files)
+        if name.target not in unnamed
+    )
     NameIndex.from_names(names).save(folder)
     return profile
 

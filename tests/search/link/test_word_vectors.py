@@ -59,6 +59,12 @@ def test_the_file_is_small_and_lies_with_its_licences() -> None:
     assert "wordfreq" in licence
 
 
+def compare_words(first: list[str], second: list[str]) -> float:
+    """Return the cosine of two phrases, 0 if one of them has no vector."""
+    vectors = word_vectors.combine_words(first), word_vectors.combine_words(second)
+    return 0.0 if vectors[0] is None or vectors[1] is None else float(vectors[0] @ vectors[1])
+
+
 @for_each(
     ("word", "near", "far"),
     [
@@ -71,19 +77,17 @@ def test_the_file_is_small_and_lies_with_its_licences() -> None:
     ],
 )
 def test_words_of_similar_meaning_are_near_in_all_languages(word: str, near: str, far: str) -> None:
-    assert (
-        word_vectors.compare_words([word], [near]) > 0.5 > word_vectors.compare_words([word], [far])
-    )
+    assert compare_words([word], [near]) > 0.5 > compare_words([word], [far])
 
 
 def test_a_compound_has_the_meaning_of_its_parts() -> None:
-    assert word_vectors.compare_words(["Schiffskapazität"], ["capacity", "ship"]) > 0.5
+    assert compare_words(["Schiffskapazität"], ["capacity", "ship"]) > 0.5
 
 
 @for_each("word", ["", "1969", "x2", "東京", "qqqqqqqq"])
 def test_a_word_that_is_unknown_has_no_vector(word: str) -> None:
     assert word_vectors.find_vector(word) is None
-    assert word_vectors.compare_words([word], ["weight"]) == 0
+    assert compare_words([word], ["weight"]) == 0
 
 
 def test_names_of_an_index_are_found_by_meaning_and_things_are_not() -> None:

@@ -24,6 +24,7 @@ from askgraph.graph.glossary import TermWording
 from askgraph.graph.literals import split_literal
 from askgraph.graph.measures import Unit, detect_unit
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
+from askgraph.graph.vocabularies import load_packaged_individuals
 from askgraph.sparql import Group, Pattern, Query, Values
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, split_local_name
@@ -75,6 +76,9 @@ async def fetch_term_labels(
     if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
             texts |= await _fetch_texts(missing, _list_naming(graph), graph, timeout)
+    for iri in distinct:
+        if not texts.get(iri) and (term := load_packaged_individuals().get(iri)):
+            texts[iri] = [*term.names]
     labels = {iri: choose_label(texts.get(iri, ()), languages) for iri in distinct}
     for predicate in graph.profile.predicates:
         tags = {language for _, language in texts.get(predicate.iri, ()) if language}

@@ -1,4 +1,4 @@
-"""What people call the classes and properties of published vocabularies.
+"""What people call the classes, properties and individuals of published vocabularies.
 
 One TOML file describes one vocabulary. Files of users have the same form:
 
@@ -16,6 +16,9 @@ One TOML file describes one vocabulary. Files of users have the same form:
     [properties.changeNote]
     bookkeeping = true
 
+    [individuals.reference]            # a code, type or unit that graphs use without a label
+    en = ["reference status"]
+
 With `codes = true` at the top, a local name is a code, an underscore and words that differ between
 versions: `P98i` stands for `P98i_was_born`.
 
@@ -26,8 +29,8 @@ A graph reads only the vocabularies whose namespaces it uses. The names are adde
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -44,14 +47,15 @@ NAME, ALTERNATIVE, NEVER = "name", "alternative", "never"
 NAMING_ROLES = (NAME, ALTERNATIVE, NEVER)
 _AUXILIARY_VERB = re.compile(r"^(has|had|is|was) ")
 _SCHEMA_LANGUAGES = (v.RDF, v.RDFS, v.OWL, v.SH)
-_TOP_KEYS = ("title", "namespaces", "codes", "classes", "properties")
+_TOP_KEYS = ("title", "namespaces", "codes", "classes", "properties", "individuals")
+_FIRST_TABLE = re.compile(r"^\[(?:classes|properties|individuals)\.", re.MULTILINE)
 _FLAGS = ("bookkeeping", "value")
 _PROPERTY_KEYS = (*LANGUAGES, "naming", "inverse", *_FLAGS)
 
 
 @dataclass(frozen=True)
 class VocabularyTerm:
-    """What people know of a class or property.
+    """What people know of a class, property or individual.
 
     Attributes:
         naming: "name" or "alternative" if its values name the subject, "never" if they do not
@@ -71,13 +75,14 @@ class VocabularyTerm:
 
 @dataclass(frozen=True)
 class VocabularyFile:
-    """The content of a file: classes and properties by local name, or by code."""
+    """The content of a file: terms by local name, or by code."""
 
     title: str  # name of the vocabulary
     namespaces: tuple[str, ...]  # namespaces of its terms, for all versions
     codes: bool  # whether local names begin with a code that identifies the term
     classes: Mapping[str, VocabularyTerm]  # classes by local name
     properties: Mapping[str, VocabularyTerm]  # properties by local name
+    individuals: Mapping[str, VocabularyTerm] = field(default_factory=dict)  # by local name
 
     def find(self, iri: str, terms: Mapping[str, VocabularyTerm]) -> VocabularyTerm | None:
         """Return one of the terms by its IRI, or None."""
@@ -130,6 +135,26 @@ def load_vocabularies(iris: Iterable[str], user_files: Sequence[Path] = ()) -> V
     return Vocabularies(tuple(used))
 
 
+def iterate_individuals(user_files: Sequence[Path] = ()) -> Iterator[tuple[str, VocabularyTerm]]:
+    """Yield the individuals that vocabularies name, by IRI, those of users first.
+
+    Raises:
+        SetupError: A file is missing or invalid; the message names the file and the key.
+    """
+    texts = (*((str(path), _read_text(path)) for path in user_files), *_read_packaged_files())
+    for source, text in texts:
+        if "[individuals." in text:
+            vocabulary = parse_vocabulary(text, source)
+            for local, term in vocabulary.individuals.items():
+                yield from ((name + local, term) for name in vocabulary.namespaces)
+
+
+@cache
+def load_packaged_individuals() -> Mapping[str, VocabularyTerm]:
+    """Return the individuals that the vocabularies of the package name, by IRI."""
+    return dict(iterate_individuals())
+
+
 def compute_vocabulary_digest(user_files: Sequence[Path] = ()) -> str:
     """Return a hash of the content of all vocabularies; `SetupError` if a file is missing."""
     digest = hashlib.sha256()
@@ -161,7 +186,7 @@ def _read_text(path: Path) -> str:
 
 def read_namespaces(text: str, source: str) -> tuple[str, ...]:
     """Return the namespaces of a vocabulary; only the part before the first table is parsed."""
-    head = _parse_toml(text.partition("\n[classes.")[0].partition("\n[properties.")[0], source)
+    head = _parse_toml(_FIRST_TABLE.split(text, maxsplit=1)[0], source)
     namespaces = head.get("namespaces")
     if not _is_text_list(namespaces) or not all(":" in namespace for namespace in namespaces):
         raise SetupError(
@@ -186,6 +211,7 @@ def parse_vocabulary(text: str, source: str) -> VocabularyFile:
         codes,
         _parse_terms(document, "classes", LANGUAGES, source),
         _parse_terms(document, "properties", _PROPERTY_KEYS, source),
+        _parse_terms(document, "individuals", LANGUAGES, source),
     )
 
 

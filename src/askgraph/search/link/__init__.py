@@ -325,7 +325,7 @@ def _build_links(
         matched_rarity = sum(quality * index.get_rarity(word) for word, quality in words.items())
         similarity = min(1.0, matched_rarity / match.length)
         # The share of words in another form than in the name: "moons" fits the Moon less.
-        if match.name.kind not in _THING_KINDS:
+        if match.name.kind not in _THING_KINDS or match.name.whole:  # kinds have plurals
             inflected_share = 0.0
         else:
             name_words, endings = split_tokens(match.name.text), get_shared_words().endings["words"]

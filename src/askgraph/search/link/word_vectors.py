@@ -199,18 +199,6 @@ def combine_words(words: Iterable[str]) -> Vectors | None:
     return total / np.float32(length) if length else None
 
 
-def compare_words(first: Iterable[str], second: Iterable[str]) -> float:
-    """Return the cosine of two phrases, 0 if one of them has no vector.
-
-    >>> compare_words(["weight"], ["Gewicht"]) > compare_words(["weight"], ["Name"])
-    True
-    """
-    vectors = combine_words(first), combine_words(second)
-    if vectors[0] is None or vectors[1] is None:
-        return 0.0
-    return float(vectors[0] @ vectors[1])
-
-
 @dataclass(frozen=True, eq=False)
 class NameVectors:
     """Names of one or more kinds that have vectors, and their unit vectors."""

@@ -102,20 +102,15 @@ class Vertex:
     Treat it as immutable; like `Node` it is not frozen, for speed.
 
     Attributes:
-        term: Term of the vertex in the patterns.
-        node: Node of the partial match.
-        depth: Number of steps from the root.
         name_positions: First token of each name that the question has for the vertex.
-        parent: Vertex that the edge starts at; None for the root.
-        edge: Edge that leads here from the parent.
     """
 
-    term: Term
-    node: Node
-    depth: int = 0
+    term: Term  # term of the vertex in the patterns
+    node: Node  # node of the partial match
+    depth: int = 0  # number of steps from the root
     name_positions: tuple[int, ...] = ()
-    parent: "Vertex | None" = None
-    edge: Edge | None = None
+    parent: "Vertex | None" = None  # vertex that the edge starts at; None for the root
+    edge: Edge | None = None  # edge that leads here from the parent
 
 
 @dataclass
@@ -842,45 +837,30 @@ class QueryCandidate:
     """A complete query with its evidence; immutable by convention, but not frozen, as `Node`.
 
     Attributes:
-        tree: Query with numbered variables.
-        shown: Contents of the columns that answer; the other columns are context.
-        hints: Words to name each variable from.
-        state: Partial match that was completed.
-        root: Term that the pattern starts at.
-        ids: Nodes that the root can be.
-        used: Bit mask of the words that the query uses.
-        gain: Weight of the used words and operators.
-        unknown: Sum of the penalties.
-        patterns: Number of triple patterns.
-        notes: Names of the operators and of other features of the query.
-        shown_words: Bit mask of the words that name the shown columns.
-        links: Links that operators and columns use, beside those of `state`.
         names: Thing that each variable for a name names; in `query` the names are optional.
         values: Patterns of the values of each shown blank node, which `query` shows beside it.
-        score: Score of the ranking.
-        features: Features of the ranking by name.
         window: Query that compares the rows of each group of `tree`, with the same columns; it is
             asked in its place.
         terms: Virtual terms of `tree` that `query` expands, by IRI.
     """
 
-    tree: Query
-    shown: tuple[Value, ...]
-    hints: Mapping[Variable, str]
-    state: PartialMatch
-    root: Term
-    ids: Ids
-    used: int
-    gain: float
-    unknown: float
-    patterns: int
-    notes: tuple[str, ...] = ()
-    shown_words: int = 0
-    links: tuple[Link, ...] = ()
+    tree: Query  # query with numbered variables
+    shown: tuple[Value, ...]  # contents of the columns that answer; the other columns are context
+    hints: Mapping[Variable, str]  # words to name each variable from
+    state: PartialMatch  # partial match that was completed
+    root: Term  # term that the pattern starts at
+    ids: Ids  # nodes that the root can be
+    used: int  # bit mask of the words that the query uses
+    gain: float  # weight of the used words and operators
+    unknown: float  # sum of the penalties
+    patterns: int  # number of triple patterns
+    notes: tuple[str, ...] = ()  # names of the operators and of other features of the query
+    shown_words: int = 0  # bit mask of the words that name the shown columns
+    links: tuple[Link, ...] = ()  # links that operators and columns use, beside those of `state`
     names: Mapping[Variable, Variable] = field(default_factory=dict)
     values: Mapping[Variable, tuple[Pattern, ...]] = field(default_factory=dict)
-    score: float = 0.0
-    features: dict[str, float] = field(default_factory=dict)
+    score: float = 0.0  # score of the ranking
+    features: dict[str, float] = field(default_factory=dict)  # features of the ranking by name
     window: Query | None = None
     terms: Mapping[str, DefinedTerm] = field(default_factory=dict)
 
@@ -927,24 +907,15 @@ class Attachment:
     """A predicate at a vertex of a draft, after the steps of `path` if it is distant.
 
     Treat it as immutable; like `Node` it is not frozen, for speed.
-
-    Attributes:
-        vertex: Vertex to attach the predicate to.
-        predicate: Number of the predicate.
-        inverse: Whether the vertex is the object.
-        link: Link that names the predicate.
-        path: Unnamed steps between the vertex and the predicate.
-        penalty: Penalty for this position.
-        slot: Words that name the predicate; None without such words.
     """
 
-    vertex: Vertex
-    predicate: int
-    inverse: bool
-    link: Link
-    path: tuple[Edge, ...] = ()
-    penalty: float = 0.0
-    slot: Slot | None = None
+    vertex: Vertex  # vertex to attach the predicate to
+    predicate: int  # number of the predicate
+    inverse: bool  # whether the vertex is the object
+    link: Link  # link that names the predicate
+    path: tuple[Edge, ...] = ()  # unnamed steps between the vertex and the predicate
+    penalty: float = 0.0  # penalty for this position
+    slot: Slot | None = None  # words that name the predicate; None without such words
 
 
 class QueryBuilder:
