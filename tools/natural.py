@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
+from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -40,7 +41,7 @@ from tools.natural_cases import (
     NaturalQuestion,
     SetName,
     prepare_workspace,
-    read_examples,
+    read_originals,
     read_questions,
 )
 
@@ -194,15 +195,18 @@ def _list_folds(
     questions: Sequence[NaturalQuestion], data: Path, confirmed: str
 ) -> Iterator[tuple[tuple[NaturalQuestion, ...], tuple[QueryExample, ...]]]:
     """Yield the questions of a graph that are asked together, and those that are confirmed."""
-    if confirmed != "half":
-        yield tuple(questions), read_examples(data, questions[0].kg) if confirmed else ()
+    if not confirmed:
+        yield tuple(questions), ()
         return
-    ids = sorted({one.id for one in questions})
-    for fold in (set(ids[::2]), set(ids[1::2])):
-        known = [one for one in questions if one.id not in fold and one.gold]
-        examples = (QueryExample(one.text, one.gold[0], origin="confirmed") for one in known)
-        if asked := tuple(one for one in questions if one.id in fold):
-            yield asked, tuple(examples)
+    sources = read_originals(data, questions[0].kg) or questions
+    ids = sorted({source.id for source in sources}, key=lambda item: crc32(item.encode()))
+    for half in (set(ids[::2]), set(ids[1::2])) if confirmed == "half" else (set(ids),):
+        confirmed_ones = [q for q in sources if q.id in half and q.gold]
+        examples = tuple(
+            QueryExample(q.text, q.gold[0], origin="confirmed") for q in confirmed_ones
+        )
+        if asked := tuple(q for q in questions if confirmed == "known" or q.id not in half):
+            yield asked, examples
 
 
 def _arguments() -> argparse.Namespace:

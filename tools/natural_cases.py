@@ -145,11 +145,10 @@ def read_questions(data: Path, name: SetName) -> list[NaturalQuestion]:
     return [_build_question(item) for item in items]
 
 
-def read_examples(data: Path, kg: str) -> tuple[QueryExample, ...]:
-    """Return the known questions over a graph of `spider-graphs` as confirmed examples."""
+def read_originals(data: Path, kg: str) -> list[NaturalQuestion]:
+    """Return the known questions over a graph of `spider-graphs`; none for other graphs."""
     items = _read_lines(data / FOLDERS["originals"] / "questions.jsonl")
-    own = (item for item in items if item["kg"] == kg and item.get("sparql"))
-    return tuple(QueryExample(x["question"], x["sparql"], origin="confirmed") for x in own)
+    return [_build_question(item) for item in items if item["kg"] == kg and item.get("sparql")]
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:

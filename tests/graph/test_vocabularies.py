@@ -165,9 +165,9 @@ def test_individuals_without_a_label_have_the_names_of_their_vocabulary(tmp_path
         gn:featureCode gn:A.PCLI. :cusco a gn:Feature; gn:featureCode gn:P.PPL."""
     graph = Known(store_of(HEAD + turtle))
     names = list(iterate_names(graph.arrays, graph.profile, [own]))
-    found = {name.text: name.target.rpartition("#")[2] for name in names if name.whole}
-    assert found["Land"] == "A.PCLI" and found["straw"] == "c7"
-    assert not {"felt", "lake"} & found.keys()
+    targets = {name.text: name.target.rpartition("#")[2] for name in names if name.whole}
+    assert targets["Land"] == "A.PCLI" and targets["straw"] == "c7"
+    assert not {"felt", "lake"} & targets.keys()
     assert sorted(graph.best_rows("Which countries are there?")) == [("chad",), ("peru",)]
     assert graph.best_rows("Welche Städte gibt es?", "de") == [("cusco",)]
 

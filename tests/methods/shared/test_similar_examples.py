@@ -118,6 +118,27 @@ def test_an_example_says_nothing_of_a_name_that_the_graph_lacks(goods: Knowledge
     assert unknown is None or unknown.chance <= 0.5
 
 
+def test_a_value_is_the_same_in_another_language(goods: KnowledgeGraph) -> None:
+    query = f'{START} ?x {{ ?x :c6 "North" }}'
+    example = QueryExample("Which towns are not located in the North?", query, "en")
+    examples = {
+        side: find_similar_example(Question(question), replace(goods, examples=(example,)))
+        for side, question in (
+            ("north", "Welche Städte liegen nicht im Norden?"),
+            ("coast", "Welche Städte liegen nicht am Meer?"),
+        )
+    }
+    assert examples["north"] is not None and examples["north"].chance > 0.3
+    assert examples["coast"] is None
+
+
+def test_a_query_without_the_class_that_is_asked_for_is_doubted(goods: KnowledgeGraph) -> None:
+    example = QueryExample("When did Abbey Road come out?", f"{START} ?d {{ :road :c7 ?d }}", "en")
+    graph = replace(goods, examples=(example,))
+    similar = find_similar_example(Question("Which goods are on Abbey Road?"), graph)
+    assert similar is None or similar.chance <= 0.5
+
+
 async def test_a_query_that_cannot_be_read_is_passed_over(goods: KnowledgeGraph) -> None:
     broken = QueryExample("How much does the anvil cost?", "SELECT ?x { ", "en")
     outcome = await ask("What is the price of the anvil?", replace(goods, examples=(broken,)))

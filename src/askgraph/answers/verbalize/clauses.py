@@ -127,13 +127,13 @@ class ClauseWriter(ValueWords):
         start = self.say("not those", "")
         unique = list(dict.fromkeys(clauses))
         exceptions = [clause for clause in unique if clause.startswith(start)]
-        others = [clause for clause in unique if clause not in exceptions]
+        plain_clauses = [clause for clause in unique if clause not in exceptions]
         lead = ""
         if self.phrases.is_english:
-            others = _merge_same_starts(others)
-            if len(others) > 1 and _PREPOSITIONAL.match(others[0]):
-                lead, *others = others
-        return " ".join(filter(None, [lead, self.join_list(others), *exceptions]))
+            plain_clauses = _merge_same_starts(plain_clauses)
+            if len(plain_clauses) > 1 and _PREPOSITIONAL.match(plain_clauses[0]):
+                lead, *plain_clauses = plain_clauses
+        return " ".join(filter(None, [lead, self.join_list(plain_clauses), *exceptions]))
 
     def write_of_node(self, nouns: str, source: Variable) -> str:
         """Return values of a node without a name by its other values.
@@ -405,19 +405,19 @@ class ClauseWriter(ValueWords):
         """
         node = pattern.subject
         assert isinstance(node, Variable)
-        others = [p for p in self.list_open(node) if p.predicate != NamedNode(RDF_TYPE)]
-        others = [p for p in others if not self.is_silent_end(p.object)]
+        patterns = [p for p in self.list_open(node) if p.predicate != NamedNode(RDF_TYPE)]
+        patterns = [p for p in patterns if not self.is_silent_end(p.object)]
         groups = (*self.scope.without, *self.scope.present)
         is_used = any(node.value in inner.list_names() for inner in groups)
-        entries = [self.names.find_entry(p.predicate) for p in others]
-        is_joined = all(e.is_noun for e in entries) and all(p.subject == node for p in others)
-        if not others or is_used or not is_joined or self.is_filtered(node):
+        entries = [self.names.find_entry(p.predicate) for p in patterns]
+        is_joined = all(e.is_noun for e in entries) and all(p.subject == node for p in patterns)
+        if not patterns or is_used or not is_joined or self.is_filtered(node):
             return ""
         self.list_classes(node)
         self.known[node.value] = self.say("thing")
         values = []
         for other, inner in sorted(
-            zip(others, entries, strict=True), key=lambda pair: pair[1].text in _VAGUE_ROLES
+            zip(patterns, entries, strict=True), key=lambda pair: pair[1].text in _VAGUE_ROLES
         ):
             self.done.add(other)
             values.append(self.add_steps(self.write_joined(other.object, inner), inner))

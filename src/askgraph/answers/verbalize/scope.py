@@ -447,12 +447,12 @@ def drop_shown_names(
         thing, name = pattern.subject, pattern.object
         if isinstance(thing, Variable) and thing.value in blank:
             continue
-        rest = [part for part in query.where.elements if part is not element]
-        is_compared = name in ast.walk((*rest, query.having, query.order[:1]))
+        other_elements = [part for part in query.where.elements if part is not element]
+        is_compared = name in ast.walk((*other_elements, query.having, query.order[:1]))
         if isinstance(name, Variable) and {thing, name} <= shown and not is_compared:
             query = replace(
                 query,
-                where=ast.Group(tuple(rest)),
+                where=ast.Group(tuple(other_elements)),
                 columns=tuple(column for column in query.columns if column[0] != name),
                 group_by=tuple(key for key in query.group_by if key[0] != name),
                 order=tuple(key for key in query.order if key[0] != name),

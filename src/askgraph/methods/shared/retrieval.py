@@ -54,6 +54,7 @@ _HEADING_TOKENS = 60  # tokens of headings and blank lines
 _WORDS_BY_FIELD: Mapping[str, str] = _TEXTS["words_by_field"]
 """The fields of a description, and the words of a question that ask for each."""
 _DESCRIPTION_FIELDS = ("name", *(field for field in _WORDS_BY_FIELD if field != "kind"))
+_NOTE = re.compile(r"for '(?P<words>.+)'(?: \((?P<more>.+)\))?")  # of a name in a question
 _DESCRIPTION_LENGTHS = (600, 150)  # characters of the description proper
 
 
@@ -316,9 +317,14 @@ async def _build_name_texts(
         near_iris = [predicate.iri for predicate in linked_graph.schema_slice.near]
         entity_text = await format_entities(linked_graph.context, mentions, near=near_iris)
         line_start = f"- {linked_graph.question_graph.name}: " if has_several_graphs else "- "
-        name_texts += [
-            TextVariants((f"{line_start}{line.removeprefix('- ')}",)) for line in entity_text.lines
-        ]
+        for line in entity_text.lines:
+            head, *parts = f"{line_start}{line.removeprefix('- ')}".split(" | ")
+            note = _NOTE.fullmatch(parts[-1]) if parts else None
+            if note and note["words"].casefold() in head.casefold():
+                parts[-1:] = [note["more"]] if note["more"] else []
+            short = [part for part in parts if not part.startswith("has ")]
+            variants = (" | ".join((head, *selected)) for selected in (parts, short))
+            name_texts.append(TextVariants(tuple(variants)))
     return name_texts
 
 

@@ -57,14 +57,13 @@ _MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
 _MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
 _MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
 _MAX_ADAPTED_EXAMPLES = 8  # examples that are compared in detail
-_MIN_CHANCE = 0.2  # minimum chance of an example whose query is run
+_MIN_CHANCE = 0.15  # minimum chance of an example whose query is run
 _TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with another meaning
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
 _MIN_MENTION_LIKENESS = 0.5  # minimum likeness of a word and the value that it means
 _MAX_UNLIKE_CHANCE = 0.5  # the most that is believed where the word for a value is another one
 _MAX_CHANCE = 0.98  # the most that is believed of a similar example
 _MIN_UNCONFIRMED_CHANCE = 0.5  # minimum chance of an example that needs no agreement
-_MIN_UNREFUSED_CHANCE = 0.3  # minimum chance of an example that answers what the method refuses
 _UNCONFIRMED_FACTOR = 0.59  # factor of an unsure example that the method contradicts
 _AGREEMENT_WEIGHT = 0.5  # the answers of a method and of an example have errors in common
 _MIN_SURE_CHANCE = 0.95  # the chance from which an example answers without the method
@@ -172,6 +171,10 @@ class _Reading:
         """All its words, between spaces."""
         return f" {' '.join(split_tokens(self.text))} "
 
+    def is_foreign_to(self, other: "_Reading") -> bool:
+        """Return whether another question is in another language."""
+        return self.tokenized.language != other.tokenized.language
+
     def has_text(self, value: str) -> bool:
         """Return whether a number or the words of a text are in the question, in any order."""
         words = split_tokens(value)
@@ -251,7 +254,8 @@ def weigh_examples(
     Args:
         least: the minimum chance; if above 0, no example is less sure than those before it.
     """
-    reading, index = _Reading(question.text, question.language), _load_index(graph)
+    index, language = _load_index(graph), question.language
+    reading = _Reading(question.text, language or tokenize(question.text).language)
     nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
     links = link_text(reading.text, reading.language, graph.names).links if nearest else ()
     name_stems = {
@@ -275,7 +279,8 @@ def weigh_examples(
             continue
         evidence |= {"missing": float(adapted.is_other), "extra": adapted.extra_count}
         chance = estimate_chance(evidence)
-        chance = min(chance, _MAX_UNLIKE_CHANCE) if adapted.is_unlike else chance
+        if adapted.is_unlike or not evidence["linked"]:  # "songs on X", "when did X come out"
+            chance = min(chance, _MAX_UNLIKE_CHANCE)
         if chance >= least:
             least = chance if least else 0.0
             yield SimilarExample(example, adapted.query, chance, wording.text), evidence
@@ -294,6 +299,7 @@ def collect_evidence(
     predicate_words = tuple(word for word in reading.words if word[1] not in names)
     own_predicate_words = tuple(word for word in wording.words if word[1] not in names)
     return {
+        "foreign": float(reading.is_foreign_to(wording)),
         "form": compare_forms(reading.form, wording.form),
         "operators": min(differing, _MAX_DIFFERENCE_COUNT),
         "asks": _compare_asks(operators, own_operators),
@@ -334,7 +340,8 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
 
     It is only sure if the query has all names, numbers and operators, and no others.
     """
-    if evidence["named"] and evidence["predicated"] < _MIN_PREDICATED:
+    least = _MIN_PREDICATED * (0.5 if evidence["foreign"] else 1)
+    if evidence["named"] and evidence["predicated"] < least:
         return 0.0  # only the name is the same: "songs on X", "when did X come out"
     combined = {**evidence, **_combine_evidence(evidence)}
     linear = _WEIGHTS["bias"] + sum(
@@ -485,6 +492,8 @@ def _adapt_example(
     targets = _select_names(links)
     constants = [text for text in (*texts, *iris) if text not in {*names, *numbers, *targets}]
     mentions = [_compare_mention(constant, wording, reading) for constant in constants]
+    if reading.is_foreign_to(wording):  # "North", and "Norden"
+        lost = [text for text in lost if _compare_mention(text, wording, reading)]
     is_other = bool(lost) or "other" in mentions
     return _Adaptation(
         query, is_other, "unlike" in mentions, min(len(extra), _MAX_DIFFERENCE_COUNT)
@@ -500,12 +509,14 @@ def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str
     words = split_tokens(split_local_name(constant) if "://" in constant else constant)
     stems, own_stems = (set(item.stems.split()) for item in (reading, wording))
     constant_stems = {stem_word(word) for word in words}
+    units = _stack_units(tuple((word, word) for word in words if word.isalpha()))
     if mentioned := constant_stems & own_stems:
-        return "" if mentioned <= stems else "other"
-    pairs = [(word, word) for word in words if word.isalpha()]
-    if not pairs:
+        is_foreign = reading.is_foreign_to(wording)
+        likeness = (_stack_units(reading.words) @ units.T).max(initial=0) if is_foreign else 0
+        return "" if mentioned <= stems or likeness >= _MIN_MENTION_LIKENESS else "other"
+    if not len(units):
         return ""
-    likeness = (_stack_units(wording.words) @ _stack_units(tuple(pairs)).T).max(1)
+    likeness = (_stack_units(wording.words) @ units.T).max(1)
     at = int(likeness.argmax())
     is_same = likeness[at] < _MIN_MENTION_LIKENESS or wording.words[at][1] in stems
     return "" if is_same else "unlike"
@@ -625,8 +636,7 @@ def _choose_outcome(outcome: Step, similar: Answer) -> Step:
         surer = similar if similar.confidence > confidence else best
         return replace(surer, confidence=round(max(high, joint), 4), usage=usage)
     is_unconfirmed = similar.confidence < _MIN_UNCONFIRMED_CHANCE
-    is_unlikely = similar.confidence < _MIN_UNREFUSED_CHANCE and isinstance(outcome, Refusal)
-    if similar.confidence <= confidence or is_unlikely:
+    if similar.confidence < confidence:
         return outcome
     factor = _UNCONFIRMED_FACTOR if is_unconfirmed else 1.0
     return replace(similar, confidence=round(similar.confidence * factor, 4), usage=usage)

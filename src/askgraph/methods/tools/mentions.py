@@ -40,8 +40,8 @@ def select_links(linked: LinkedQuestion) -> list[Link]:
     stored.
     """
 
-    def get_sort_key(link: Link) -> tuple[float, int]:
-        return -link.score, -len(link.positions)
+    def get_sort_key(link: Link) -> tuple[float, int, bool]:
+        return -link.score, -len(link.positions), link.kind is ItemKind.VALUE
 
     full_links = [
         full_link for full_link in linked.links if full_link.score >= _MIN_FULL_NAME_SCORE
@@ -60,12 +60,14 @@ def select_links(linked: LinkedQuestion) -> list[Link]:
             for full_link in full_links
         ):
             links_by_positions.setdefault(link.positions, []).append(link)
-    best: list[Link] = []
+    first: list[Link] = []
+    others: list[Link] = []
     for links in links_by_positions.values():
         links.sort(key=get_sort_key)
         forms = [link for link in links[_MAX_READINGS:] if {"code", "demonym"} & set(link.how)]
-        best += [*links[:_MAX_READINGS], *forms[:_MAX_OTHER_FORMS]]
-    ranked_links = sorted(best, key=get_sort_key)
+        first.append(links[0])
+        others += [*links[1:_MAX_READINGS], *forms[:_MAX_OTHER_FORMS]]
+    ranked_links = sorted(first, key=get_sort_key) + sorted(others, key=get_sort_key)
     return list({link.target: link for link in reversed(ranked_links)}.values())[::-1][:_MAX_LINKS]
 
 
