@@ -26,15 +26,10 @@ _LOCAL_WORK_SHARE = 0.25  # part of that time for work without requests
 
 @dataclass(frozen=True)
 class Deadline:
-    """A number of seconds from its creation.
+    """A number of seconds from its creation."""
 
-    Attributes:
-        seconds: Length of the deadline.
-        started_at: Start, on the monotonic clock.
-    """
-
-    seconds: float
-    started_at: float = field(default_factory=time.monotonic)
+    seconds: float  # length of the deadline
+    started_at: float = field(default_factory=time.monotonic)  # start, on the monotonic clock
 
     @property
     def remaining_seconds(self) -> float:

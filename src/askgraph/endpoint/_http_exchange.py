@@ -119,16 +119,11 @@ _MINUTE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class _ExchangeFailure:
-    """A failed attempt.
-
-    Attributes:
-        retries: the number of retries that it allows.
-        wait: the minimum seconds before a retry, if the server requests it.
-    """
+    """A failed attempt."""
 
     error: AskgraphError
-    retries: int = 0
-    wait: float | None = None
+    retries: int = 0  # the number of retries that it allows
+    wait: float | None = None  # the minimum seconds before a retry, if the server requests it
 
 
 def parse_url(url: str) -> httpx2.URL:

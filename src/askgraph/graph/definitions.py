@@ -65,24 +65,15 @@ Parsed = TypeVar("Parsed")
 
 @dataclass(frozen=True)
 class DefinedProperty:
-    """A predicate defined by a property path; for an inverse the path is `^p`.
+    """A predicate defined by a property path; for an inverse the path is `^p`."""
 
-    Attributes:
-        iri: IRI of the predicate.
-        label: Label for people.
-        comment: Comment for people.
-        language: Language of label and comment.
-        why: Reason for the definition.
-        unnamed: Whether words of a question never link to it.
-    """
-
-    iri: str
+    iri: str  # IRI of the predicate
     path: Predicate
-    label: str = ""
-    comment: str = ""
-    language: str = DEFAULT_LANGUAGE
-    why: str = ""
-    unnamed: bool = False
+    label: str = ""  # label for people
+    comment: str = ""  # comment for people
+    language: str = DEFAULT_LANGUAGE  # language of label and comment
+    why: str = ""  # reason for the definition
+    unnamed: bool = False  # whether words of a question never link to it
 
     @property
     def inverse_of(self) -> str | None:

@@ -121,23 +121,14 @@ _MAX_ENTRIES: Final = 5_000
 
 @dataclass(frozen=True)
 class TermWording:
-    """How answers speak of a property or class, where its label is not enough.
+    """How answers speak of a property or class, where its label is not enough."""
 
-    Attributes:
-        phrase: The words between a subject and a value: `crewed by`, `home ground`.
-        inverse: What the value did to the subject, in the past: `crewed`.
-        plural: The plural of the noun.
-        most: The adjective of the thing with the highest value: `largest`.
-        least: The adjective of the thing with the lowest value: `smallest`.
-        person: Whether the class has people, or the property leads to people.
-    """
-
-    phrase: str = ""
-    inverse: str = ""
-    plural: str = ""
-    most: str = ""
-    least: str = ""
-    person: bool = False
+    phrase: str = ""  # the words between a subject and a value: `crewed by`, `home ground`
+    inverse: str = ""  # what the value did to the subject, in the past: `crewed`
+    plural: str = ""  # the plural of the noun
+    most: str = ""  # the adjective of the thing with the highest value: `largest`
+    least: str = ""  # the adjective of the thing with the lowest value: `smallest`
+    person: bool = False  # whether the class has people, or the property leads to people
 
     def __bool__(self) -> bool:
         return self != TermWording()
@@ -213,23 +204,14 @@ class Definition:
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """A word or phrase with one meaning.
+    """A word or phrase with one meaning."""
 
-    Attributes:
-        word: The word or phrase.
-        means: IRIs: a property, a resource, or classes whose instances it means.
-        same_as: Another word with the same meaning.
-        query: A query whose result it means.
-        wording: How answers speak of the one term that it means.
-        definition: What the word defines beyond a meaning.
-    """
-
-    word: str
-    means: tuple[str, ...] = ()
-    same_as: str = ""
-    query: str = ""
-    wording: TermWording = TermWording()
-    definition: Definition = Definition()
+    word: str  # the word or phrase
+    means: tuple[str, ...] = ()  # IRIs: a property, a resource, or classes whose instances it means
+    same_as: str = ""  # another word with the same meaning
+    query: str = ""  # A query whose result it means
+    wording: TermWording = TermWording()  # how answers speak of the one term that it means
+    definition: Definition = Definition()  # what the word defines beyond a meaning
 
     @property
     def iri(self) -> str:
@@ -711,17 +693,11 @@ MAX_NOTE_CHARACTERS: Final = 300
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence about a graph.
+    """A sentence about a graph."""
 
-    Attributes:
-        text: The sentence.
-        kept: Date of the note, in ISO 8601.
-        snapshot: The graph's snapshot at that date.
-    """
-
-    text: str
-    kept: str = ""
-    snapshot: str = ""
+    text: str  # the sentence
+    kept: str = ""  # date of the note, in ISO 8601
+    snapshot: str = ""  # the graph's snapshot at that date
 
     @property
     def key(self) -> str:

@@ -197,8 +197,14 @@ def _parse_top(query: Query, ranks: Query, test: Expression, limit: int) -> Wind
     match test:
         case Call("IF", (Call(sign, (_, value)), *_)):
             rows = Group(tuple(part for part in query.where.elements if part is not ranks))
-            base = replace(query, where=rows, order=((value, sign == ">"),), limit=limit)
-            return Window("top", base, _get_keys(ranks)[:-1])
+            keys, is_descending = _get_keys(ranks)[:-1], sign == ">"
+            base = replace(query, where=rows, order=((value, is_descending),), limit=limit)
+            for counts in rows.elements:  # of the first things by their counts
+                if isinstance(counts, Query) and counts.group_by:
+                    owners = tuple(pair for pair in counts.group_by if pair[0] not in keys)
+                    order = ((_get_aggregate(counts)[1], is_descending),)
+                    base = replace(base, where=counts.where, order=order, group_by=owners)
+            return Window("top", base, keys)
     return None
 
 

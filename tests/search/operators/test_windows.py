@@ -95,6 +95,17 @@ def test_numbers_are_those_that_python_computes(seed: int) -> None:
         if length and sum(other > length for other in lengths[(harbour,)]) < 2
     }
     assert set(known.best_rows("the two longest boats of each harbour")) == longest
+    counts = Counter((str(year // 10 * 10), harbour) for _, harbour, _, year, _ in boats)
+    for question, most in (
+        ("Which harbour has the most boats in each decade?", 1),
+        ("Which two harbours have the most boats per decade?", 2),
+    ):
+        first = {
+            (harbour, decade)
+            for (decade, harbour), number in counts.items()
+            if sum(n > number for (other, _), n in counts.items() if other == decade) < most
+        }
+        assert set(known.best_rows(question)) == first
     rafts_per_harbour = {(): sum(boat[-1] for boat in boats) / 4}
     assert rows(known, "ratio of rafts to harbours") == pytest.approx(rafts_per_harbour, rel=1e-4)
 

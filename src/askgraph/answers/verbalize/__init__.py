@@ -300,8 +300,12 @@ class Sentence(Grouping):
         columns = tuple(pair for pair in window.base.columns if pair[0] not in window.keys)
         inner = Sentence(replace(window.base, columns=columns), self.names)
         if window.kind == "top":
-            nouns = [self.writer.find_noun(key) for key in window.keys]
-            return self.say("each", self.join_list(nouns), inner.write_select_query())
+            rows, binds = inner.write_select_query(), inner.scope.binds
+            nouns = [
+                inner.writer.write(key) if key.value in binds else self.writer.find_noun(key)
+                for key in window.keys
+            ]
+            return self.say("each", strip_article(self.join_list(nouns), self.phrases), rows)
         if window.total is not None:
             root, outer = inner.find_root(), Sentence(window.total, self.names)
             outer.name_keys(outer.find_root())

@@ -19,21 +19,13 @@ HTTP_FORMATS = ("falcon", "refined")
 
 @dataclass(frozen=True)
 class EntitySpan:
-    """A span of a text and its meaning.
+    """A span of a text and its meaning."""
 
-    Attributes:
-        start: its first character.
-        end: one more than its last character; `start` if the linker does not report positions.
-        iri: the linker's IRI of the meaning.
-        score: the linker's confidence, 0 to 1.
-        relation: whether the meaning is a relation, not an entity.
-    """
-
-    start: int
-    end: int
-    iri: str
-    score: float = 1.0
-    relation: bool = False
+    start: int  # its first character
+    end: int  # one more than its last character; `start` if the linker does not report positions
+    iri: str  # the linker's IRI of the meaning
+    score: float = 1.0  # the linker's confidence, 0 to 1
+    relation: bool = False  # whether the meaning is a relation, not an entity
 
 
 class EntityLinker(Protocol):

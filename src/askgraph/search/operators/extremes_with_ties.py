@@ -7,6 +7,7 @@ sub-query and compared with each value. If the graph has no ties, the order stay
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,13 @@ from askgraph.search.query_pieces import (
     to_number_term,
 )
 from askgraph.search.tokenize import to_bit_mask
-from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
+from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, Term, transform
 from askgraph.sparql.windows import build_ranks
 
 _MAX_VALUES = 20_000  # with more values, ties for the highest are not checked
 
 
+_GROUP_NOTES = frozenset(("each", "yearly", "decadal"))  # of operators that ask for groups
 _MIN_TIED_GROUPS = 2  # minimum number of groups in a tie
 
 
@@ -44,11 +46,14 @@ def keep_ties(query: QueryBuilder) -> None:
     (key, descending), *further_keys = draft.order
     if draft.having or further_keys not in ([], [(key, not descending)]):
         return
-    if draft.limit != 1 and ("each" not in query.notes or further_keys or not query.is_grouped):
+    is_aggregate = isinstance(key, Call) and key.is_aggregate
+    each = _GROUP_NOTES & {*query.notes} if is_aggregate else {"each"} & {*query.notes}
+    if draft.limit != 1 and (not each or further_keys or not query.is_grouped):
         return
-    if isinstance(key, Call) and key.is_aggregate:
-        if not further_keys and draft.limit == 1:
-            _keep_largest_groups(query, key, descending=descending)
+    if isinstance(key, Call) and is_aggregate:
+        if not further_keys and draft.limit is not None:
+            keep = _keep_first_of_counts if each else _keep_largest_groups
+            keep(query, key, descending=descending)
     elif not any(map(_is_aggregate, draft.columns)):
         # "the largest and the smallest".
         directions = (descending, not descending)[: len(draft.order)]
@@ -129,6 +134,34 @@ def _keep_first_of_groups(
     columns = [column for column in draft.columns if isinstance(column, Variable)]
     draft.order = [*((column, False) for column in columns), (key, descending)]
     draft.limit = None
+    query.notes.append(TOP_NOTE)
+
+
+def _keep_first_of_counts(query: QueryBuilder, key: Call, *, descending: bool) -> None:
+    """Keep the first things of each group by their counts, and all that tie with the last."""
+    draft, periods = query.draft, {binding.variable for binding in query.draft.bindings}
+    starts = [operator.last for operator in query.operators.get_operators("each")]
+    variables = list(dict.fromkeys(draft.group_keys))
+    mentions: list[tuple[int, Term]] = [*query.projections]
+    mentions += [(at, vertex.term) for vertex in draft.vertices for at in vertex.name_positions]
+    places = [(at, term) for at, term in mentions if starts and at > starts[0]]
+    places = sorted((place for place in places if place[1] in variables), key=itemgetter(0))
+    terms = [term for _, term in places[:1]] or periods
+    group = next((variable for variable in variables if variable in terms), None)
+    if get_function(key) != "COUNT" or group is None or len(variables) != 2:
+        query.unknown += Penalty.WRONG_CLASS  # the first of all groups, not of each
+        return
+    [owner] = [variable for variable in variables if variable != group]
+    number, columns = get_alias(key), ((group, None), (owner, None))
+    elements = Group(_collect_elements(query))
+    counts = Query("SELECT", elements, columns=(*columns, (number, key)), group_by=columns)
+    rename = query.build_renamer([group])
+    ranks, lower, higher, _ = build_ranks(Group((counts,)), (group,), number, owner, rename)
+    bound = Call("<", (higher if descending else lower, to_number_term(draft.limit or 1)))
+    draft.subqueries += [counts, replace(ranks, having=(bound,))]
+    draft.columns = [number if column == key else column for column in draft.columns]
+    draft.order = [(group, False), (number, descending)]
+    draft.limit, draft.group_keys, query.is_grouped = None, [], False
     query.notes.append(TOP_NOTE)
 
 
