@@ -631,6 +631,7 @@ def to_bit_mask(positions: Iterable[int]) -> int:
     return sum(1 << at for at in positions)
 
 
+@lru_cache(maxsize=1024)  # several steps read the same question
 def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     """Tokenize a question; without `language`, detect it by function words."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
