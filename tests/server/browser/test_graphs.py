@@ -306,6 +306,61 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
     expect(page.locator(".headline")).to_contain_text("2 lorries")
 
 
+def test_a_condition_is_defined_changed_and_removed_on_the_page(
+    watch: Watch, place: Workspace
+) -> None:
+    watch.allow("422")
+    page = watch.page("/graphs/space", width=390, height=844)
+    define = page.get_by_role("button", name="Define a word")
+    expect(page.get_by_role("list", name="Taught words")).to_have_count(0)
+    define.press("Enter")
+    form = page.get_by_role("form", name="Define a word")
+    word, pattern = form.get_by_label("Word or phrase"), form.get_by_label("Pattern")
+    expect(word).to_be_focused()
+    expect(form.get_by_label("Means")).to_be_visible()
+    word.fill("large moon")
+    form.get_by_label("What it is").select_option("condition")
+    expect(form.get_by_label("Means")).to_have_count(0)
+    form.get_by_label("Of the class").fill("moon")
+    pattern.fill("?this ont:diameter ?d FILTER(?d >")
+    form.get_by_label("Description").fill("A moon of more than 1,000 km.")
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_role("alert")).to_contain_text("large moon")
+    expect(pattern).to_have_value("?this ont:diameter ?d FILTER(?d >")
+    expect_sound(page, themes=True)
+    pattern.fill("?this ont:diameter ?d FILTER(?d > 1000)")
+    form.get_by_role("button", name="Save").press("Enter")
+    expect(form).to_have_count(0)
+    expect(define).to_be_focused()
+    expect(page.get_by_text("“large moon” was saved.")).to_be_visible()
+    listed = page.get_by_role("list", name="Taught words").locator("li")
+    expect(listed).to_contain_text("large moon condition: A moon of more than 1,000 km.")
+    expect_sound(page)
+
+    change = page.get_by_role("button", name="Change “large moon”")
+    change.press("Enter")
+    expect(word).to_have_value("large moon")
+    expect(word).not_to_be_editable()
+    expect(form.get_by_label("What it is")).to_have_value("condition")
+    expect(form.get_by_label("Of the class")).to_have_value(f"{ONTOLOGY}Moon")
+    expect(pattern).to_have_value("?this ont:diameter ?d FILTER(?d > 1000)")
+    form.get_by_role("button", name="Cancel").click()
+    expect(change).to_be_focused()
+    change.click()
+    form.get_by_label("Description").fill("A big moon.")
+    form.get_by_label("Description").press("Tab")
+    page.keyboard.press("Enter")
+    expect(listed).to_contain_text("condition: A big moon.")
+    expect(change).to_be_focused()
+    (entry,) = place.load_glossary("space").entries
+    assert entry.definition.pattern == "?this ont:diameter ?d FILTER(?d > 1000)"
+    assert (entry.definition.of, entry.definition.description) == (f"{ONTOLOGY}Moon", "A big moon.")
+
+    page.get_by_role("button", name="Remove “large moon”").click()
+    expect(listed).to_have_count(0)
+    place.get_glossary_file("space").unlink()
+
+
 def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: Workspace) -> None:
     fleet.define(
         "fleet",
@@ -811,7 +866,7 @@ def test_a_language_is_chosen_kept_and_writes_as_its_people_do(
     fleet.define("fleet", GlossaryEntry("boats", same_as="ship"))
     page.goto(f"{watch.address}/graphs/fleet")
     words = page.get_by_role("list", name="Gelernte Wörter")
-    words.get_by_role("button").click()
+    words.get_by_role("button", name="„boats“ entfernen").click()
     expect(page.get_by_text("„boats“ wurde entfernt.")).to_be_visible()
     expect(words.locator("li")).to_have_count(0)
 

@@ -2,11 +2,11 @@
 
 import { useEffect, useId, useState } from "preact/hooks";
 import type { AddedGraphView } from "../api/types.ts";
-import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
+import { knownGraphs, knownMe, knownServer, may, need } from "../app/known.ts";
 import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber } from "../i18n/index.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Button, LinkButton, ProblemNote } from "../parts/parts.tsx";
 import { TabList } from "../results/controls.tsx";
 import { type Adding, adding, cancel, restart } from "./adding.ts";
 import { AddressForm, FilesForm } from "./forms.tsx";
@@ -17,11 +17,7 @@ type Way = "files" | "address";
 export function AddPage() {
   const [way, setWay] = useState<Way>("files");
   const id = useId();
-  useEffect(() => {
-    knownGraphs.need();
-    knownMe.need();
-    knownServer.need();
-  }, []);
+  useEffect(() => need(knownGraphs, knownMe, knownServer), []);
   const state = adding.value?.state;
   const isOver = state === undefined || state === "failed" || state === "cancelled";
   return (
@@ -107,7 +103,7 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
             {known === null ? count : say.percent(Math.round(known * 100))}
           </span>
         </p>
-        <Button onClick={() => void cancel()}>{say.cancel}</Button>
+        <Button onClick={() => void cancel()} text={say.cancel} />
       </div>
     </div>
   );
@@ -141,15 +137,10 @@ function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
             restart();
             navigate("/");
           }}
-        >
-          {say.ask}
-        </Button>
-        <a class="button" href={graphAddress(name)} onClick={restart}>
-          {say.browse}
-        </a>
-        <Button look="quiet" onClick={restart}>
-          {say.another}
-        </Button>
+          text={say.ask}
+        />
+        <LinkButton look="" href={graphAddress(name)} onClick={restart} text={say.browse} />
+        <Button look="quiet" onClick={restart} text={say.another} />
       </div>
     </div>
   );

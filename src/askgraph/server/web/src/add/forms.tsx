@@ -55,15 +55,8 @@ export function FilesForm() {
           ))}
         </ul>
       )}
-      <NameField
-        name={name}
-        onName={(typed) => {
-          draft.name.value = typed;
-        }}
-      />
-      <Button look="primary" type="submit" disabled={!ready}>
-        {say.addFiles}
-      </Button>
+      <NameField />
+      <Button look="primary" type="submit" disabled={!ready} text={say.addFiles} />
     </Form>
   );
 }
@@ -94,9 +87,7 @@ function DropZone({ onFiles, most }: ZoneProps) {
     >
       <p class="large note-title">{say.drop}</p>
       <p class="muted small">{say.or}</p>
-      <Button look="" onClick={() => input.current?.click()}>
-        {say.choose}
-      </Button>
+      <Button look="" onClick={() => input.current?.click()} text={say.choose} />
       <input
         ref={input}
         type="file"
@@ -141,28 +132,24 @@ export function AddressForm() {
         hint={say.addressHint}
         input={{ type: "url", autocomplete: "off", placeholder: "https://example.org/sparql" }}
       />
-      <NameField
-        name={name}
-        onName={(typed) => {
-          draft.name.value = typed;
-          setNamed(true);
-        }}
-      />
-      <Button look="primary" type="submit" disabled={!ready}>
-        {say.addAddress}
-      </Button>
+      <NameField onName={() => setNamed(true)} />
+      <Button look="primary" type="submit" disabled={!ready} text={say.addAddress} />
     </Form>
   );
 }
 
 // The name that a graph gets, checked while it is typed.
 
-function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
+function NameField({ onName }: { onName?: () => void }) {
+  const name = draft.name.value;
   return (
     <Field
       label={say.name}
       value={name}
-      onText={(typed) => onName(typed.toLowerCase())}
+      onText={(typed) => {
+        draft.name.value = typed.toLowerCase();
+        onName?.();
+      }}
       fault={faultOf(name)}
       hint={say.nameHint}
       input={{ class: "name-field", autocomplete: "off", autocapitalize: "none", maxLength: 40 }}

@@ -6,7 +6,7 @@ import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
-import { Button, Choice, Dialog, Facts, Field, Form } from "../parts/parts.tsx";
+import { Button, Choice, Dialog, Facts, Field, Form, LinkButton } from "../parts/parts.tsx";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
 import { arrive, followLinks, left, type PageName, place, type Route, routeOf } from "./router.ts";
@@ -65,9 +65,7 @@ function Missing() {
       <h1>{say.missing}</h1>
       <p class="muted">{say.missingMore}</p>
       <p>
-        <a class="button primary" href="/">
-          {say.toStart}
-        </a>
+        <LinkButton look="primary" href="/" text={say.toStart} />
       </p>
     </div>
   );
@@ -100,12 +98,8 @@ function KeyDialog() {
           input={{ type: "password", autocomplete: "off", spellcheck: false }}
         />
         <div class="row">
-          <Button look="primary" type="submit" disabled={!key.trim()}>
-            {say.keyUse}
-          </Button>
-          <Button look="quiet" onClick={() => settle(null)}>
-            {say.cancel}
-          </Button>
+          <Button look="primary" type="submit" disabled={!key.trim()} text={say.keyUse} />
+          <Button look="quiet" onClick={() => settle(null)} text={say.cancel} />
         </div>
       </Form>
     </Dialog>
@@ -146,9 +140,7 @@ function ShortcutsDialog() {
       <p>
         <a href="/docs">{say.interfaces}</a>
       </p>
-      <Button look="" onClick={close}>
-        {say.close}
-      </Button>
+      <Button look="" onClick={close} text={say.close} />
     </Dialog>
   );
 }

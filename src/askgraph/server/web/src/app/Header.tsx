@@ -5,7 +5,7 @@ import { LANGUAGES, type Language, language, named } from "../i18n/index.ts";
 import { speak } from "../i18n/languages.ts";
 import type { IconName } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice } from "../parts/parts.tsx";
+import { Button, Choice, QuietButton } from "../parts/parts.tsx";
 import type { PageName } from "./router.ts";
 import { shortcutsShown } from "./shortcuts.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
@@ -41,11 +41,7 @@ export function Header({ shown }: { shown: PageName }) {
         ))}
       </nav>
       <div class="bar-tools row at-end">
-        {keyInUse.value && (
-          <Button look="quiet small" onClick={() => keepKey(null)}>
-            {say.keyForget}
-          </Button>
-        )}
+        {keyInUse.value && <QuietButton onClick={() => keepKey(null)} text={say.keyForget} />}
         <LanguageSwitch />
         <ThemeSwitch />
         <Button

@@ -45,7 +45,7 @@ export function Later<P extends object>({ load, props, isQuiet = false }: LaterP
     return (
       <div class="page note bad" role="alert">
         <p>{say.failed}</p>
-        <Button onClick={() => location.reload()}>{say.reload}</Button>
+        <Button onClick={() => location.reload()} text={say.reload} />
       </div>
     );
   return (

@@ -32,6 +32,11 @@ export const knownMethods = known(methods);
 export const knownMe = known(me);
 export const knownServer = known(server);
 
+/** Loads facts that were not loaded yet. */
+export function need(...facts: readonly { readonly need: () => void }[]): void {
+  for (const fact of facts) fact.need();
+}
+
 /** Returns the name of a graph on the page. */
 export function graphTitle(name: string): string {
   return knownGraphs.value.value?.find((graph) => graph.name === name)?.title || name;

@@ -16,7 +16,7 @@ import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
 import { formatTime, named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, Fold, Note, ProblemNote } from "../parts/parts.tsx";
+import { Button, Fold, Note, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
 import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
@@ -203,7 +203,7 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
       <p class="headline nothing">{say.faulty}</p>
       <ProblemNote problem={problem} />
       <p>
-        <Button onClick={back}>{say.backToAnswer}</Button>
+        <Button onClick={back} text={say.backToAnswer} />
       </p>
     </div>
   );
@@ -215,11 +215,7 @@ function Chosen({ run, original }: { run: RunView; original: string }) {
     <p class="row small chosen-reading">
       {run.mine && <span class="chip">{say.chosen}</span>}
       {run.changed_from && <bdi>{say.changedFrom(run.changed_from)}</bdi>}
-      {run.mine && (
-        <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
-          {say.back}
-        </Button>
-      )}
+      {run.mine && <QuietButton icon="undo" onClick={() => showRun(original)} text={say.back} />}
     </p>
   );
 }
@@ -298,9 +294,7 @@ function Notes({ answer, turn, findings, standing }: NotesProps) {
               {standing.isGone ? say.askAgain : say.askAnew}
             </Button>
             {standing.end && (
-              <Button look="quiet small" onClick={() => void standing.end?.()}>
-                {standing.words.end}
-              </Button>
+              <QuietButton onClick={() => void standing.end?.()} text={standing.words.end} />
             )}
           </p>
           <ProblemNote problem={standing.problem} />

@@ -4,14 +4,14 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { nextOf } from "../api/ask.ts";
 import { starters } from "../api/graphs.ts";
-import { graphTitle, knownGraphs, knownMe, knownMethods } from "../app/known.ts";
+import { graphTitle, knownGraphs, knownMe, knownMethods, need } from "../app/known.ts";
 import { preload } from "../app/Later.tsx";
 import { place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Named, Note, ProblemNote } from "../parts/parts.tsx";
+import { LinkButton, Named, Note, ProblemNote } from "../parts/parts.tsx";
 import { arranging, results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
@@ -23,9 +23,7 @@ import { say } from "./words.ts";
 /** The page of a run, or of a new conversation if there is none. */
 export function AskPage({ run }: { run: string | null }) {
   useEffect(() => {
-    knownGraphs.need();
-    knownMethods.need();
-    knownMe.need();
+    need(knownGraphs, knownMethods, knownMe);
     preload(results);
     preload(arranging);
     return onEscape(() => {
@@ -61,9 +59,7 @@ function Welcome() {
           <h2>{say.noGraphs}</h2>
           <p class="muted">{say.noGraphsMore}</p>
           <p>
-            <a class="button primary" href="/add">
-              {say.addGraph}
-            </a>
+            <LinkButton look="primary" href="/add" text={say.addGraph} />
           </p>
         </div>
       ) : (

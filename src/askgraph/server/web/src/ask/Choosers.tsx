@@ -7,7 +7,7 @@ import { graphAddress } from "../app/router.ts";
 import { formatSeconds, language } from "../i18n/index.ts";
 import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice, joinWithDots, Select } from "../parts/parts.tsx";
+import { Choice, joinWithDots, QuietButton, Select } from "../parts/parts.tsx";
 import {
   chooseGraphs,
   chooseMethod,
@@ -186,14 +186,13 @@ export function GraphChooser() {
       {isAtHand && (
         <span class="at-hand wide-only" role="group" aria-label={say.chooseGraphs}>
           {all.map(({ name }) => (
-            <Button
+            <QuietButton
               key={name}
-              look="quiet small"
               aria-pressed={chosen.includes(name)}
               onClick={() => chooseGraphs([name])}
             >
               <bdi class="chooser-label clip">{graphTitle(name)}</bdi>
-            </Button>
+            </QuietButton>
           ))}
         </span>
       )}

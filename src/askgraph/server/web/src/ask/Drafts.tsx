@@ -49,7 +49,7 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
                 {stepSay.score} {draft.score.toFixed(2)}
               </p>
             </div>
-            <Button onClick={() => open(draft.query)}>{say.useThis}</Button>
+            <Button onClick={() => open(draft.query)} text={say.useThis} />
           </li>
         ))}
       </ol>

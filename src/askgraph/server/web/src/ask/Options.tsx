@@ -5,7 +5,7 @@ import { choose } from "../api/ask.ts";
 import type { AnswerView, RunView } from "../api/types.ts";
 import { askAddress, graphAddress, navigate } from "../app/router.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Button, Note, ProblemNote } from "../parts/parts.tsx";
+import { Button, Note, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { chooseReading, put, type Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
@@ -64,9 +64,7 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
         </div>
       ) : (
         !answer.options.every(({ words }) => isQuestion(words)) && (
-          <Button look="quiet small" onClick={none}>
-            {say.noneOfThese}
-          </Button>
+          <QuietButton onClick={none} text={say.noneOfThese} />
         )
       )}
       <ProblemNote problem={problem} />

@@ -182,9 +182,7 @@ function ValueChoice({ part, take }: ChoiceProps) {
           onText={setValue}
           input={{ "data-first": true }}
         />
-        <Button look="primary small" type="submit" disabled={!value.trim()}>
-          {say.use}
-        </Button>
+        <Button look="primary small" type="submit" disabled={!value.trim()} text={say.use} />
       </Form>
     </>
   );

@@ -84,7 +84,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
           <p>
             <strong>{say.stopped}.</strong> {say.stoppedMore}
           </p>
-          <p>{retry && <Button onClick={retry}>{say.askAgain}</Button>}</p>
+          <p>{retry && <Button onClick={retry} text={say.askAgain} />}</p>
         </Note>
       )}
       <Steps steps={steps} />
@@ -134,9 +134,7 @@ export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
       <span class="muted number" aria-hidden="true">
         {formatSeconds(elapsed / 1000)}
       </span>
-      <Button icon="stop" onClick={stop}>
-        {say.stop}
-      </Button>
+      <Button icon="stop" onClick={stop} text={say.stop} />
     </div>
   );
 }

@@ -17,7 +17,7 @@ import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice, CopyButton, Form, ProblemNote } from "../parts/parts.tsx";
+import { Button, Choice, CopyButton, Form, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
@@ -61,9 +61,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
               <Icon name="check" size={14} />
               {say.confirmed}
             </span>
-            <Button look="quiet small" onClick={() => void take(withdraw(run.id))}>
-              {say.withdraw}
-            </Button>
+            <QuietButton onClick={() => void take(withdraw(run.id))} text={say.withdraw} />
           </>
         ) : (
           <>
@@ -80,9 +78,8 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
                 onWrong();
                 void take(wrong(run.feedback?.comment ?? ""));
               }}
-            >
-              {say.wrong}
-            </Button>
+              text={say.wrong}
+            />
           </>
         )}
         {pin}
@@ -123,12 +120,9 @@ export function Lessons({ run, graph }: { run: string; graph: string }) {
   if (!found)
     return (
       <>
-        <Button
-          look="quiet small"
-          onClick={() => void attempt(async () => setFound(await lessonsOf(run)))}
-        >
+        <QuietButton onClick={() => void attempt(async () => setFound(await lessonsOf(run)))}>
           {say.learn}
-        </Button>
+        </QuietButton>
         <ProblemNote problem={problem} />
       </>
     );
@@ -147,9 +141,7 @@ export function Lessons({ run, graph }: { run: string; graph: string }) {
             {kept.includes(one) ? (
               <span role="status">{say.kept}</span>
             ) : (
-              <Button look="quiet small" onClick={() => void keep(found.run, one)}>
-                {say.keep}
-              </Button>
+              <QuietButton onClick={() => void keep(found.run, one)} text={say.keep} />
             )}
           </li>
         ))}
@@ -187,7 +179,7 @@ function Wrong({ send, standing: { end, words } }: WrongProps) {
       </label>
       {end && <Choice name={words.endToo} checked={ends} onChange={setEnds} />}
       <div>
-        <Button type="submit">{say.send}</Button>
+        <Button type="submit" text={say.send} />
       </div>
     </Form>
   );

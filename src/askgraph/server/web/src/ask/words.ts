@@ -1,5 +1,3 @@
-// The texts of asking and answers.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

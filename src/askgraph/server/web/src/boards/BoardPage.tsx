@@ -27,6 +27,7 @@ import {
   Form,
   joinWithDots,
   ProblemNote,
+  QuietButton,
   SureDialog,
 } from "../parts/parts.tsx";
 import { saveBoard } from "./export.tsx";
@@ -152,13 +153,10 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           title={say.seenHint}
           disabled={isBusy}
           onClick={() => put(() => seen(id))}
-        >
-          {say.seen}
-        </Button>
+          text={say.seen}
+        />
       )}
-      <Button look="quiet small" icon="run" disabled={isBusy} onClick={update}>
-        {say.update}
-      </Button>
+      <QuietButton icon="run" disabled={isBusy} onClick={update} text={say.update} />
       {mine && (
         <Share
           title={say.shareTitle}
@@ -167,17 +165,13 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           setShared={(shared) => put(() => shareBoard(id, shared))}
         />
       )}
-      <Button look="quiet small" icon="save" disabled={isBusy} onClick={() => saveBoard(board)}>
+      <QuietButton icon="save" disabled={isBusy} onClick={() => saveBoard(board)}>
         {say.export}
-      </Button>
+      </QuietButton>
       {mine && (
         <>
-          <Button look="quiet small" icon="pen" onClick={() => setOpen("rename")}>
-            {say.rename}
-          </Button>
-          <Button look="quiet small" icon="bin" onClick={() => setOpen("delete")}>
-            {say.delete}
-          </Button>
+          <QuietButton icon="pen" onClick={() => setOpen("rename")} text={say.rename} />
+          <QuietButton icon="bin" onClick={() => setOpen("delete")} text={say.delete} />
         </>
       )}
       {open === "rename" && (
@@ -217,12 +211,8 @@ export function Renaming({ title, label, name, close, save }: RenamingProps) {
       <Form class="stack" onSend={() => void save(text.trim()).then(close)}>
         <Field label={label} value={text} onText={setText} input={{ maxLength: 200 }} />
         <div class="row dialog-buttons">
-          <Button look="quiet" onClick={close}>
-            {say.cancel}
-          </Button>
-          <Button look="primary" type="submit" disabled={text.trim() === ""}>
-            {say.save}
-          </Button>
+          <Button look="quiet" onClick={close} text={say.cancel} />
+          <Button look="primary" type="submit" disabled={text.trim() === ""} text={say.save} />
         </div>
       </Form>
     </Dialog>
@@ -283,9 +273,7 @@ function BoardList() {
       </ul>
       <Form class="row new-board" onSend={() => void make()}>
         <Field label={say.new} value={title} onText={setTitle} input={{ maxLength: 200 }} />
-        <Button look="" type="submit" disabled={title.trim() === ""}>
-          {say.make}
-        </Button>
+        <Button look="" type="submit" disabled={title.trim() === ""} text={say.make} />
       </Form>
       <ProblemNote problem={refused} />
     </div>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { boards, newBoard, pinTo } from "../api/boards.ts";
 import type { AnswerDisplay, BoardView } from "../api/types.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, Field, Form, ProblemNote } from "../parts/parts.tsx";
+import { Button, Field, Form, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface PinMenuProps {
@@ -35,9 +35,9 @@ export function PinMenu({ run, shown }: PinMenuProps) {
         <ul>
           {value.map((board) => (
             <li key={board.id}>
-              <Button look="quiet small" onClick={() => void pin(async () => board.id)}>
+              <QuietButton onClick={() => void pin(async () => board.id)}>
                 <bdi>{board.title}</bdi>
-              </Button>
+              </QuietButton>
             </li>
           ))}
         </ul>
@@ -45,9 +45,7 @@ export function PinMenu({ run, shown }: PinMenuProps) {
       {!pinned && value && (
         <Form class="stack close" onSend={() => void pin(async () => (await newBoard(name)).id)}>
           <Field label={say.new} value={name} onText={setTitle} input={{ maxLength: 200 }} />
-          <Button look="primary small" type="submit" disabled={name.trim() === ""}>
-            {say.pin}
-          </Button>
+          <Button look="primary small" type="submit" disabled={name.trim() === ""} text={say.pin} />
         </Form>
       )}
       <ProblemNote problem={problem ?? failed} />

@@ -1,5 +1,3 @@
-// The texts of boards.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

@@ -5,7 +5,7 @@ import { resource } from "../api/graphs.ts";
 import type { FactsView } from "../api/types.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
 import { wordsOf } from "../results/columns.ts";
 import { textOf } from "../results/texts.ts";
@@ -69,9 +69,9 @@ function Values(props: Omit<Props, "facts"> & { readonly fact: FactsView }) {
         ))}
       </ul>
       {left > 0 && (
-        <Button look="quiet small" onClick={() => void more()}>
+        <QuietButton onClick={() => void more()}>
           {fact.at_least ? say.someMore : say.more(left)}
-        </Button>
+        </QuietButton>
       )}
       <ProblemNote problem={problem} />
     </>

@@ -4,13 +4,12 @@ import { useEffect, useState } from "preact/hooks";
 import { removeGraph } from "../api/graphs.ts";
 import type { GraphSummary } from "../api/types.ts";
 import type { PageProps } from "../app/App.tsx";
-import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
+import { knownGraphs, knownMe, knownServer, may, need } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Icon } from "../parts/Icon.tsx";
-import { Button, Named, ProblemNote, SureDialog } from "../parts/parts.tsx";
+import { LinkButton, Named, ProblemNote, QuietButton, SureDialog } from "../parts/parts.tsx";
 import { GraphPage } from "./GraphPage.tsx";
 import { ClassPage, PropertyPage, ThingPage } from "./TermPages.tsx";
 import { say } from "./words.ts";
@@ -28,12 +27,7 @@ export function GraphList() {
     <div class="page stack browse">
       <div class="row spread">
         <h1>{say.graphs}</h1>
-        {may("manage") && (
-          <a class="button primary" href="/add">
-            <Icon name="plus" />
-            {say.add}
-          </a>
-        )}
+        {may("manage") && <LinkButton look="primary" icon="plus" href="/add" text={say.add} />}
       </div>
       <p class="muted">{say.graphsLead}</p>
       <ProblemNote problem={problem} again={() => void knownGraphs.load()} />
@@ -55,16 +49,10 @@ export function GraphList() {
             {graph.description && <p dir="auto">{graph.description}</p>}
             <Counts graph={graph} />
             <div class="row">
-              <a class="button small" href="/" onClick={() => chooseGraphs([graph.name])}>
-                {say.ask}
-              </a>
-              <a class="button quiet small" href={graphAddress(graph.name)}>
-                {say.browse}
-              </a>
+              <LinkButton href="/" onClick={() => chooseGraphs([graph.name])} text={say.ask} />
+              <LinkButton look="quiet small" href={graphAddress(graph.name)} text={say.browse} />
               {graph.addable_by_web && may("manage") && (
-                <Button look="quiet small" icon="bin" onClick={() => setLeaving(graph)}>
-                  {say.remove}
-                </Button>
+                <QuietButton icon="bin" onClick={() => setLeaving(graph)} text={say.remove} />
               )}
             </div>
           </li>
@@ -119,11 +107,7 @@ function languageName(tag: string): string {
 
 /** The page of a graph, or of something in it; without one the list of all. */
 export function BrowsePage({ id: graph, query }: PageProps) {
-  useEffect(() => {
-    knownGraphs.need();
-    knownMe.need();
-    knownServer.need();
-  }, []);
+  useEffect(() => need(knownGraphs, knownMe, knownServer), []);
   if (!graph) return <GraphList />;
   const [thing, cls, property] = ["iri", "class", "property"].map((name) => query.get(name));
   if (thing) return <ThingPage key={thing} graph={graph} iri={thing} />;

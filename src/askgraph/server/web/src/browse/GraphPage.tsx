@@ -15,7 +15,15 @@ import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language, named } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSought } from "../parts/asking.ts";
-import { Button, Facts, joinWithDots, Named, ProblemNote, SearchField } from "../parts/parts.tsx";
+import {
+  Facts,
+  joinWithDots,
+  LinkButton,
+  Named,
+  ProblemNote,
+  QuietButton,
+  SearchField,
+} from "../parts/parts.tsx";
 import { TaughtWords } from "../teach/TaughtWords.tsx";
 import { ClassPicture } from "./ClassPicture.tsx";
 import { Counts } from "./GraphList.tsx";
@@ -35,9 +43,7 @@ export function GraphPage({ graph }: { graph: string }) {
         <h1>
           <bdi>{known?.title || graph}</bdi>
         </h1>
-        <a class="button primary" href={askAddress("", [graph])}>
-          {say.askIt}
-        </a>
+        <LinkButton look="primary" href={askAddress("", [graph])} text={say.askIt} />
       </div>
       <ProblemNote problem={about.problem} again={about.again} />
       {known?.description && (
@@ -177,23 +183,19 @@ function VerifiedList({ graph }: { graph: string }) {
             </span>
             <span class="row">
               {(one.mine || one.disputed ? [] : (["right", "wrong"] as const)).map((verdict) => (
-                <Button
+                <QuietButton
                   key={verdict}
-                  look="quiet small"
                   aria-label={(verdict === "right" ? say.confirmOne : say.disputeOne)(one.question)}
                   onClick={() => void take(judgeVerified(graph, one.id, verdict))}
-                >
-                  {verdict === "right" ? say.confirm : say.dispute}
-                </Button>
+                  text={verdict === "right" ? say.confirm : say.dispute}
+                />
               ))}
               {mayWithdraw(one) && (
-                <Button
-                  look="quiet small"
+                <QuietButton
                   aria-label={say.withdrawOne(one.question)}
                   onClick={() => void take(withdrawVerified(graph, one.id))}
-                >
-                  {say.withdraw}
-                </Button>
+                  text={say.withdraw}
+                />
               )}
             </span>
           </li>

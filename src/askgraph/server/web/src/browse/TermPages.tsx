@@ -9,7 +9,7 @@ import { Later } from "../app/Later.tsx";
 import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
-import { Facts, IriTools, Named, ProblemNote } from "../parts/parts.tsx";
+import { Facts, IriTools, LinkButton, Named, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
 import { Pager } from "../results/controls.tsx";
 import { drawAround, joinDrawings } from "../results/evidence.ts";
@@ -159,9 +159,7 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
         <h1>
           <bdi>{label}</bdi> {kind && <span class="chip">{kind}</span>}
         </h1>
-        <a class="button primary" href={askAddress(label, [graph])}>
-          {say.askAbout(label)}
-        </a>
+        <LinkButton look="primary" href={askAddress(label, [graph])} text={say.askAbout(label)} />
       </div>
       {!kind && value && value.types.length > 0 && (
         <ul class="row">

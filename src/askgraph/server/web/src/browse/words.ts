@@ -1,5 +1,3 @@
-// The texts of browsing a graph.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { cancel } from "../api/ask.ts";
 import type { MethodsView } from "../api/types.ts";
 import type { PageProps } from "../app/App.tsx";
-import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
+import { knownGraphs, knownMethods, knownServer, need } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { GraphChooser } from "../ask/Choosers.tsx";
 import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
@@ -19,9 +19,7 @@ import { say } from "./words.ts";
 export function ComparePage({ query }: PageProps) {
   const asked = contestOf(query);
   useEffect(() => {
-    knownGraphs.need();
-    knownMethods.need();
-    knownServer.need();
+    need(knownGraphs, knownMethods, knownServer);
     const runs = query.getAll("run");
     const shown = entries.value.map((turn) => turn.id.value);
     if (runs.length > 0 && runs.join() !== shown.join()) void recall(runs);
@@ -99,7 +97,7 @@ function Summary({ turns }: { turns: readonly Turn[] }) {
           ? say.running(turns.length - running.length, turns.length)
           : verdict(turns)}
       </p>
-      {running.length > 0 && <Button onClick={stopAll}>{say.stopAll}</Button>}
+      {running.length > 0 && <Button onClick={stopAll} text={say.stopAll} />}
     </div>
   );
 }

@@ -1,5 +1,3 @@
-// The texts of comparing methods.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

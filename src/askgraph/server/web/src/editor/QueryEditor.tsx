@@ -81,13 +81,11 @@ export function QueryEditor(props: QueryEditorProps) {
             {say.run}
           </Button>
         )}
-        <Button onClick={() => void format()}>{say.format}</Button>
-        <Button icon="undo" onClick={act(undo)}>
-          {say.undo}
-        </Button>
-        <Button onClick={act(redo)}>{say.redo}</Button>
+        <Button onClick={() => void format()} text={say.format} />
+        <Button icon="undo" onClick={act(undo)} text={say.undo} />
+        <Button onClick={act(redo)} text={say.redo} />
         {text !== props.query && (
-          <Button onClick={act((at) => replaceText(at, props.query))}>{say.original}</Button>
+          <Button onClick={act((at) => replaceText(at, props.query))} text={say.original} />
         )}
         <CopyButton text={text} look="quiet small" />
       </div>

@@ -41,11 +41,7 @@ export function HistoryPage({ query }: PageProps) {
         </section>
       ))}
       <div class="row">
-        {more && (
-          <Button look="" onClick={() => void load(true)}>
-            {say.more}
-          </Button>
-        )}
+        {more && <Button look="" onClick={() => void load(true)} text={say.more} />}
         {found && found.length > 0 && (
           <Button look="quiet small at-end" icon="bin" onClick={() => askToForget(true)}>
             {say.forgetAll}

@@ -1,5 +1,3 @@
-// The history's texts.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

@@ -15,11 +15,12 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   /** How it looks: `primary`, `quiet`, `small` and `icon`, one or several. */
   readonly look?: string;
   readonly icon?: IconName;
+  readonly text?: string;
   /** Its name, if it shows only an icon. */
   readonly label?: string;
 }
 
-export function Button({ look = "small", icon, label, children, ...rest }: ButtonProps) {
+export function Button({ look = "small", icon, text, label, children, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
@@ -28,8 +29,24 @@ export function Button({ look = "small", icon, label, children, ...rest }: Butto
       {...rest}
     >
       {icon && <Icon name={icon} />}
+      {text}
       {children}
     </button>
+  );
+}
+
+/** A small button for what is done less often. */
+export const QuietButton = (props: ButtonProps) => <Button look="quiet small" {...props} />;
+
+type LinkProps = Pick<ButtonProps, "look" | "icon" | "text"> & ComponentProps<"a">;
+
+/** A link that looks like a button. */
+export function LinkButton({ look = "small", icon, text, ...rest }: LinkProps) {
+  return (
+    <a class={`button ${look}`} {...rest}>
+      {icon && <Icon name={icon} />}
+      {text}
+    </a>
   );
 }
 
@@ -82,17 +99,20 @@ interface HintedProps extends FieldProps {
   readonly hint?: string;
   /** The error of the text; it replaces the hint. */
   readonly fault?: string | null;
+  /** Whether it has several lines. */
+  readonly long?: boolean;
 }
 
-/** A line of text with its label above it, and perhaps a hint below. */
-export function Field({ label, value, onText, input, hint, fault }: HintedProps) {
+/** A text with its label above it, and perhaps a hint below. */
+export function Field({ label, value, onText, input, hint, fault, long = false }: HintedProps) {
   const id = useId();
+  const Box = (long ? "textarea" : "input") as "input";
   return (
     <div>
       <label class="label" for={id}>
         {label}
       </label>
-      <input
+      <Box
         {...input}
         id={id}
         class={`field ${input?.class ?? ""}`}
@@ -326,18 +346,15 @@ export function SureDialog({ title, question, close, go }: SureProps) {
     <Dialog title={title} close={close}>
       <p>{question}</p>
       <div class="row dialog-buttons">
-        <Button look="quiet" onClick={close}>
-          {say.cancel}
-        </Button>
+        <Button look="quiet" onClick={close} text={say.cancel} />
         <Button
           look="primary"
           onClick={() => {
             close();
             go();
           }}
-        >
-          {title}
-        </Button>
+          text={title}
+        />
       </div>
     </Dialog>
   );
@@ -465,7 +482,7 @@ export function ProblemNote({ problem, again }: ProblemNoteProps) {
           {detail}
         </p>
       )}
-      {again && <Button onClick={again}>{say.again}</Button>}
+      {again && <Button onClick={again} text={say.again} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Token, tokenLines } from "../editor/sparql.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Button, CopyButton } from "../parts/parts.tsx";
+import { CopyButton, QuietButton } from "../parts/parts.tsx";
 import { listed } from "./choice.ts";
 import {
   type Answer,
@@ -377,9 +377,7 @@ function RowTable({ columns, rows }: Pick<Rows, "columns" | "rows">) {
         ))}
       </Table>
       {!all && rows.length > SHOWN && (
-        <Button look="quiet small" onClick={() => setAll(true)}>
-          Show all {rows.length}
-        </Button>
+        <QuietButton onClick={() => setAll(true)}>Show all {rows.length}</QuietButton>
       )}
     </>
   );

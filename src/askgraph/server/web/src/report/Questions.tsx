@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { formatSeconds } from "../i18n/index.ts";
 import { Button } from "../parts/parts.tsx";
 import { choice, EVERYTHING, type Listed, listed, natural } from "./choice.ts";
-import { type Answer, counted, index, mainScore, spoken } from "./data.ts";
+import { type Answer, counted, GRADES, index, mainScore, spoken } from "./data.ts";
 import { ScoreTag } from "./ScoreTag.tsx";
 
 const BATCH = 60;
@@ -59,14 +59,13 @@ function choicesOf(): readonly [
   all: string | null,
 ][] {
   const answers = index.questions.flatMap((question) => question.answers);
-  const scores = { right: "right", part: "in part", wrong: "wrong" };
   const differ = several ? { differ: "methods differ" } : {};
   const seconds = index.times ? { seconds: "seconds" } : {};
   const orders = { given: "as in the file", score: "score", confidence: "confidence" };
   return [
     ["Benchmark", "benchmark", named(index.benchmarks), "all"],
     ["Method", "system", named(index.systems), "all"],
-    ["Score", "score", Object.entries({ ...scores, ...differ }), "any"],
+    ["Score", "score", Object.entries({ ...GRADES, ...differ }), "any"],
     ["Failure", "failure", tallyValues(answers.flatMap(({ failure }) => failure ?? [])), "any"],
     ["Outcome", "status", tallyValues(answers.map(({ status }) => status)), "any"],
     ["Tag", "tag", tallyValues(index.questions.flatMap(({ tags }) => tags)), "any"],
@@ -113,9 +112,7 @@ function ChoiceForm() {
       <label class="check">
         <input type="checkbox" name="down" /> reversed
       </label>
-      <Button look="" type="reset">
-        Clear
-      </Button>
+      <Button look="" type="reset" text="Clear" />
     </form>
   );
 }

@@ -112,9 +112,8 @@ function ColumnsChip({ columns, take }: Chosen) {
             look="primary small"
             type="submit"
             disabled={kept.length === 0 || left.length === 0}
-          >
-            {say.apply}
-          </Button>
+            text={say.apply}
+          />
         </Form>
       )}
     </Popover>
@@ -172,9 +171,7 @@ function FilterForm({ answer, usable, first, take }: FilterFormProps) {
         onChoose={setChosen}
       />
       <Field label={say.value} value={value} onText={setValue} input={{ "data-first": true }} />
-      <Button look="primary small" type="submit" disabled={typed === null}>
-        {say.apply}
-      </Button>
+      <Button look="primary small" type="submit" disabled={typed === null} text={say.apply} />
     </Form>
   );
 }

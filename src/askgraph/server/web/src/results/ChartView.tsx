@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
 import { locale as formatLocale, formatNumber, locale } from "../i18n/index.ts";
-import { Button, Select } from "../parts/parts.tsx";
+import { QuietButton, Select } from "../parts/parts.tsx";
 import {
   type Bar,
   type Bin,
@@ -119,9 +119,9 @@ function Bars({ bars: all, ordered, ...sized }: BarsProps) {
             {say.barsRest(formatNumber(rest.length), from ?? "", to ?? "")}
           </span>
           {!isWhole && (
-            <Button look="quiet small" onClick={() => showAll(true)}>
+            <QuietButton onClick={() => showAll(true)}>
               {say.barsMore(Math.min(all.length, MOST_BARS))}
-            </Button>
+            </QuietButton>
           )}
         </p>
       )}

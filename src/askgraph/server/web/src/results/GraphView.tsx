@@ -7,7 +7,7 @@ import { thingAddress } from "../app/router.ts";
 import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Button, Named, ProblemNote } from "../parts/parts.tsx";
+import { Button, Named, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { buildStyles, createCanvas, fitDrawing, redraw, zoomBy } from "./canvas.ts";
 import { ZoomButtons } from "./controls.tsx";
 import { type Drawing, drawAround, joinDrawings, type Node } from "./evidence.ts";
@@ -73,7 +73,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
         {node && (
           <div class="map-card raised row" role="status">
             <Named href={node.iri ? thingAddress(graph, node.iri) : null}>{node.label}</Named>
-            {node.iri && <Button onClick={() => node.iri && expand(node.iri)}>{say.expand}</Button>}
+            {node.iri && <Button onClick={() => node.iri && expand(node.iri)} text={say.expand} />}
           </div>
         )}
       </div>
@@ -125,11 +125,7 @@ function TripleList({ drawing, graph, onExpand }: Props) {
         return (
           <li key={id}>
             <NodeName node={nodeOf(id)} graph={graph} />
-            {iri && (
-              <Button look="quiet small" onClick={() => onExpand(iri)}>
-                {say.expand}
-              </Button>
-            )}
+            {iri && <QuietButton onClick={() => onExpand(iri)} text={say.expand} />}
             <ul>
               {drawing.edges
                 .filter(({ source }) => source === id)

@@ -4,7 +4,7 @@ import coast from "coast";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thingAddress } from "../app/router.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
-import { Button, Named } from "../parts/parts.tsx";
+import { Named, QuietButton } from "../parts/parts.tsx";
 import { formatDegrees, type Pin } from "./columns.ts";
 import { ZoomButtons } from "./controls.tsx";
 import { spotsForNames } from "./labels.ts";
@@ -135,8 +135,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
         <ul class="pin-list newspaper">
           {pins.map((pin, index) => (
             <li key={pin.row}>
-              <Button
-                look="quiet small"
+              <QuietButton
                 aria-pressed={pin === chosen}
                 onClick={() => {
                   setChosen(pin);
@@ -144,7 +143,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
                 }}
               >
                 <bdi>{pin.name}</bdi>
-              </Button>
+              </QuietButton>
               <span class="muted small number">{formatDegrees(pin.place, locale.value)}</span>
             </li>
           ))}

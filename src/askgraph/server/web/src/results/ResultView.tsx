@@ -7,7 +7,7 @@ import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { chartsOf, firstView, onlyThing, type View } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { TabList } from "./controls.tsx";
@@ -155,18 +155,12 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
         )}
         {shown === "graph" && (
           <>
-            {drawn && (
-              <Button look="quiet small" onClick={() => setDrawn(null)}>
-                {say.allRows}
-              </Button>
-            )}
+            {drawn && <QuietButton onClick={() => setDrawn(null)} text={say.allRows} />}
             {!drawn && seen < result.total && (
               <p class="row muted small">
                 {say.drawnRows(seen, result.total)}
                 {origin.query !== null && seen < MOST_DRAWN && (
-                  <Button look="quiet small" onClick={() => void drawMore()}>
-                    {say.drawMore}
-                  </Button>
+                  <QuietButton onClick={() => void drawMore()} text={say.drawMore} />
                 )}
               </p>
             )}

@@ -5,7 +5,7 @@ import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView, Row } from "../api/types.ts";
 import { locale as formatLocale, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { Button, CopyButton, ProblemNote, QuietButton, SearchField } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf, markText } from "./columns.ts";
 import { Pager } from "./controls.tsx";
@@ -165,15 +165,13 @@ function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) 
         })}
         {explained && (
           <td class="why-column">
-            <Button
-              look="quiet small"
+            <QuietButton
               aria-expanded={open}
               aria-label={say.whyRow(name)}
               title={say.why}
               onClick={() => setOpen(!open)}
-            >
-              {say.whyShort}
-            </Button>
+              text={say.whyShort}
+            />
           </td>
         )}
       </tr>
@@ -222,14 +220,9 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
       )}
       <span class="tools row at-end">
         {columns.some(({ kind }) => kind === "thing") && (
-          <Button
-            look="quiet small"
-            aria-pressed={iris}
-            title={say.irisHint}
-            onClick={() => onIris(!iris)}
-          >
+          <QuietButton aria-pressed={iris} title={say.irisHint} onClick={() => onIris(!iris)}>
             {say.iris}
-          </Button>
+          </QuietButton>
         )}
         <CopyButton look="quiet small" text={copied} title={say.copyHint} />
         {origin.runId !== null && (
@@ -273,7 +266,7 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
           </li>
         ))}
       </ul>
-      <Button onClick={() => onDraw(found)}>{say.asDrawing}</Button>
+      <Button onClick={() => onDraw(found)} text={say.asDrawing} />
     </div>
   );
 }

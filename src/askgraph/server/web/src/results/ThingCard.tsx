@@ -4,7 +4,7 @@ import { resource } from "../api/graphs.ts";
 import { thingAddress } from "../app/router.ts";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { ProblemNote } from "../parts/parts.tsx";
+import { LinkButton, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
 import { TYPE } from "./evidence.ts";
 import { stripControls, textOf } from "./texts.ts";
@@ -56,9 +56,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
         ))}
       </dl>
       <p>
-        <a class="button small" href={thingAddress(graph, iri)}>
-          {say.more}
-        </a>
+        <LinkButton href={thingAddress(graph, iri)} text={say.more} />
       </p>
     </div>
   );

@@ -103,9 +103,7 @@ const STEP = 1.6;
 
 export function ZoomButtons({ zoom, fit }: { zoom: (factor: number) => void; fit: () => void }) {
   const button = (label: string, sign: string, press: () => void) => (
-    <Button look="icon small" label={label} onClick={press}>
-      {sign}
-    </Button>
+    <Button look="icon small" label={label} onClick={press} text={sign} />
   );
   return (
     <div class="zoom-buttons stack tight">

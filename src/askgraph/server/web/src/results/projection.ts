@@ -1,7 +1,7 @@
 // The map's projection: Mercator by d3-geo, as map tiles have it, on a square of side 1.
 
 import { geoMercatorRaw } from "d3-geo";
-import type { Place } from "./values.ts";
+import { extent, type Place } from "./values.ts";
 
 export interface Spot {
   x: number;
@@ -48,10 +48,6 @@ export function fitView(spots: readonly Spot[], size: Size): View {
   const down = Math.max(bottom - top, 0.03) * 1.3;
   const world = Math.min(size.width / across, size.height / down);
   return boundView({ x: (left + right) / 2, y: (top + bottom) / 2, world }, size);
-}
-
-function extent(values: readonly number[]): [number, number] {
-  return [Math.min(...values), Math.max(...values)];
 }
 
 /** Returns the view nearer or farther by a factor; the spot under the pointer stays. */

@@ -2,6 +2,7 @@
 
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { utcTicks } from "d3-time";
+import { extent } from "./values.ts";
 
 /** A scale of times, with its marks and how finely they are to be written. */
 interface TimeAxis {
@@ -58,10 +59,6 @@ export function timeAxis(times: readonly number[], count: number): TimeAxis {
 /** The calendar year of a time in milliseconds. */
 export function yearOf(time: number): number {
   return new Date(time).getUTCFullYear();
-}
-
-function extent(values: readonly number[]): [number, number] {
-  return [Math.min(...values), Math.max(...values)];
 }
 
 function wantedBins(values: readonly number[]): number {

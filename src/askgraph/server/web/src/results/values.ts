@@ -108,3 +108,8 @@ function minutesOf(zone: string | undefined): number {
   const [hours, minutes] = zone.slice(1).split(":").map(Number);
   return (zone.startsWith("-") ? -1 : 1) * ((hours ?? 0) * 60 + (minutes ?? 0));
 }
+
+/** The least and the greatest of numbers. */
+export function extent(values: readonly number[]): [number, number] {
+  return [Math.min(...values), Math.max(...values)];
+}

@@ -1,5 +1,3 @@
-// The texts of the views of a result.
-
 import { texts } from "../i18n/index.ts";
 import words from "./words.json";
 

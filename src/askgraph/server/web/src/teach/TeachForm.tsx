@@ -69,9 +69,7 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
       <Field label={say.word} value={word} onText={setWord} input={{ maxLength: 200 }} />
       <MeaningField graph={graph} meaning={meaning} setMeaning={setMeaning} />
       <div class="row">
-        <Button look="primary" type="submit" disabled={!isWhole || isBusy}>
-          {say.save}
-        </Button>
+        <Button look="primary" type="submit" disabled={!isWhole || isBusy} text={say.save} />
         <span class="muted small">
           {say.forAll} <a href={graphAddress(graph)}>{say.allTaught}</a>
         </span>
