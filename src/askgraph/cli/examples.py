@@ -169,6 +169,7 @@ async def offer_lessons(
                     "lesson": text,
                     "word": lesson.entry.word if lesson.entry else None,
                     "means": list(lesson.entry.means) if lesson.entry else [],
+                    "definition": lesson.entry.definition.to_table() if lesson.entry else {},
                     "question": lesson.example.question,
                     "query": lesson.example.query,
                     "effect": asdict(effect),
@@ -189,7 +190,8 @@ _EFFECT_HEADERS = (
 def _describe_lesson(lesson: Lesson, graph: KnowledgeGraph) -> str:
     if lesson.entry is None:
         return f"{lesson.example.question!r} is answered by this query"
-    return f"{lesson.entry.word!r} means {graph.prefixes.shorten(lesson.entry.means[0])}"
+    meaning = lesson.entry.definition.pattern or graph.prefixes.shorten(lesson.entry.means[0])
+    return f"{lesson.entry.word!r} means {meaning}"
 
 
 def _to_effect_row(number: int, text: str, effect: LessonEffect) -> tuple[str, ...]:

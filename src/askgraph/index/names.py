@@ -146,19 +146,13 @@ class ItemKind(IntEnum):
 
 @dataclass(frozen=True)
 class IndexedName:
-    """A name of an item.
-
-    Attributes:
-        target: the item: an IRI, or a literal as N-Triples text.
-        preferred: whether it is a main name, not a synonym.
-        whole: whether only all of its words together mean the item.
-    """
+    """A name of an item."""
 
     text: str
-    target: str
+    target: str  # the item: an IRI, or a literal as N-Triples text
     kind: ItemKind
-    preferred: bool = True
-    whole: bool = False
+    preferred: bool = True  # whether it is a main name, not a synonym
+    whole: bool = False  # whether only all of its words together mean the item
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
+
+from pyoxigraph import Literal as RdfLiteral
+from pyoxigraph import NamedNode, Variable
 
 from askgraph import plugins
 from askgraph.answers.query_parts import list_parts
@@ -33,7 +37,7 @@ from askgraph.graph.examples import (
 )
 from askgraph.graph.examples.folder import ExampleFolder, StoredExample, format_document
 from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault
-from askgraph.graph.glossary import DefinitionTest, Glossary, GlossaryEntry
+from askgraph.graph.glossary import Definition, DefinitionTest, Glossary, GlossaryEntry
 from askgraph.graph.published_metadata import fetch_described_examples, fetch_published_examples
 from askgraph.index.names import stem_name
 from askgraph.methods import ConfirmedAnswerMethod, Method
@@ -41,11 +45,14 @@ from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.query_run import answer_query
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.sparql import Group, Pattern, transform, walk
 from askgraph.sparql.comparison import group_equal_results, select_columns
 from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.judge import get_query_form
 from askgraph.sparql.lexer import declare_prefixes
+from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import Term
+from askgraph.sparql.serializer import format_expression
 from askgraph.trace import Answer, Findings, Question, Trace, get_attempt
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, graph_data, ignore_progress
@@ -372,8 +379,8 @@ def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Less
     """Propose lessons of a run whose answer was corrected to another query.
 
     A term of the query that the answer lacks is the meaning of the words that led to the
-    term in its place, or of the words that led to no term of the query. The last lesson is the
-    question with its query.
+    term in its place, or of the words that led to no term of the query. Such words before a class
+    may be a condition ("large moons"). The last lesson is the question with its query.
 
     Raises:
         SetupError: the question depends on an earlier one.
@@ -396,6 +403,13 @@ def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Less
     )
     added_iris = [iri for iri in new_roles if iri not in old_roles]
     lessons: dict[tuple[str, str], Lesson] = {}
+    for run_words in unread:
+        if entry := _define_condition(run_words, example, graph, words_by_iri):
+            lessons[run_words, ""] = Lesson(example, entry)
+    unread = [run_words for run_words in unread if (run_words, "") not in lessons]
+    patterns = [lesson.entry.definition.pattern for lesson in lessons.values() if lesson.entry]
+    short = graph.prefixes.shorten
+    added_iris = [iri for iri in added_iris if not any(short(iri) in text for text in patterns)]
     for iri in added_iris:
         old_iris = [
             old for old in old_roles if old not in new_roles and old_roles[old] == new_roles[iri]
@@ -406,6 +420,37 @@ def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Less
         for word in words:
             lessons[word, iri] = Lesson(example, GlossaryEntry(word.casefold(), (iri,)))
     return (*list(lessons.values())[:_MAX_WORD_LESSONS], Lesson(example))
+
+
+def _define_condition(
+    words: str, example: QueryExample, graph: KnowledgeGraph, words_by_iri: Mapping[str, str]
+) -> GlossaryEntry | None:
+    """Return what words before a class mean by a query: all that no other word says of it."""
+    classes = {cls.iri for cls in graph.profile.classes}
+    where = parse_tree(example.query).where
+    for part in where.elements:
+        cls = part.object if isinstance(part, Pattern) else None
+        if not isinstance(part, Pattern) or not isinstance(cls, NamedNode):
+            continue
+        word = f"{words} {words_by_iri.get(cls.value, '')}".casefold()
+        if cls.value not in classes or not f"{example.question} ".casefold().count(f" {word} "):
+            continue
+        elements = [
+            element
+            for element in where.elements
+            if element is not part
+            and not any(isinstance(x, NamedNode) and x.value in words_by_iri for x in walk(element))
+        ]
+        replace_subject = partial(_replace_term, part.subject, Variable("this"))
+        group: Group = transform(Group(tuple(elements)), replace_subject)
+        if Variable("this") in walk(group) and any(isinstance(x, RdfLiteral) for x in walk(group)):
+            pattern = format_expression(group, graph.prefixes).strip()[1:-1].strip()
+            return GlossaryEntry(word, definition=Definition(of=cls.value, pattern=pattern))
+    return None
+
+
+def _replace_term(old: object, new: object, node: object) -> object:
+    return new if node == old else node
 
 
 def _find_unread_words(question: Question, read_words: Sequence[str]) -> list[str]:

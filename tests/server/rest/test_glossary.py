@@ -86,6 +86,16 @@ def test_a_correction_over_http_proposes_a_word_with_its_effect(fleet: httpx2.Cl
     effect = word["effect"]
     assert effect["corrects"] and effect["improved"] == ["What is the zork of the Dart?"]
     assert fleet.get(PATH).json()["entries"] == []
+    # Words before a class mean all that no other word says of it.
+    run = post("ask", question="How many tiny cars are there?")["id"]
+    light = "SELECT (COUNT(?c) AS ?n) { ?c a o:Car ; o:weight ?w FILTER(?w < 1000) }"
+    condition, _ = post(f"runs/{run}/lessons", query=light)["lessons"]
+    assert (condition["word"], condition["means"]) == ("tiny cars", [])
+    assert condition["definition"]["of"] == f"{ONTO}Car"
+    assert condition["label"] == condition["definition"]["pattern"]
+    assert "FILTER(?w < 1000)" in condition["label"] and condition["effect"]["corrects"]
+    post("graphs/fleet/glossary", entries=[{k: condition[k] for k in ("word", "definition")}])
+    assert "as defined" in words_of(fleet, "Which tiny cars are there?")
 
 
 def test_what_another_process_taught_is_known_with_the_next_question(

@@ -54,18 +54,12 @@ class NameSettings:
 
 @dataclass(frozen=True)
 class NamedItem:
-    """An item that a name search found.
-
-    Attributes:
-        names: its names as (text, language).
-        classes: its classes, if the reply contains them.
-        weight: how much it is used; higher values first among items of the same name.
-    """
+    """An item that a name search found."""
 
     iri: str
-    names: tuple[tuple[str, str], ...]
-    classes: tuple[str, ...] = ()
-    weight: float = 0.0
+    names: tuple[tuple[str, str], ...]  # its names as (text, language)
+    classes: tuple[str, ...] = ()  # its classes, if the reply contains them
+    weight: float = 0.0  # how much it is used; higher values first among items of the same name
 
 
 class NameSearch(Protocol):
@@ -104,17 +98,11 @@ class NameSearch(Protocol):
 
 @dataclass(frozen=True)
 class PatternOptions:
-    """Options of a search pattern.
+    """Options of a search pattern."""
 
-    Attributes:
-        limit: the maximum number of items.
-        languages: the languages of the names.
-        within: whether `?s` is already bound to the instances of a class.
-    """
-
-    limit: int
-    languages: tuple[str, ...] = ()
-    within: bool = False
+    limit: int  # the maximum number of items
+    languages: tuple[str, ...] = ()  # the languages of the names
+    within: bool = False  # whether `?s` is already bound to the instances of a class
 
 
 NONE, PLAIN = "none", "plain"

@@ -52,17 +52,11 @@ ABLATIONS = ("", "entities", "relations", "both")
 
 @dataclass(frozen=True)
 class TermDisplay:
-    """Settings of how terms are shown.
+    """Settings of how terms are shown."""
 
-    Attributes:
-        iris: IRIs in full, not as prefixed names.
-        without: the kind of terms that is left out.
-        paper: the task in the words of the paper.
-    """
-
-    iris: bool = False
-    without: str = ""
-    paper: bool = False
+    iris: bool = False  # IRIs in full, not as prefixed names
+    without: str = ""  # the kind of terms that is left out
+    paper: bool = False  # the task in the words of the paper
 
 
 def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTerm, ...]:

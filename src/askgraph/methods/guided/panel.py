@@ -59,44 +59,29 @@ _CLARIFICATION_TEXT = "Which of these do you mean?"
 
 @dataclass(frozen=True, eq=False)
 class Voice:
-    """A named model with its conversation.
-
-    Attributes:
-        n: replies to sample.
-        source: voices of one source make correlated errors, as those of one model do.
-    """
+    """A named model with its conversation."""
 
     name: str
     conversation: Conversation
-    n: int = 1
-    source: str = "model"
+    n: int = 1  # replies to sample
+    source: str = "model"  # voices of one source make correlated errors, as those of one model do
 
 
 @dataclass(eq=False)
 class Panel:
-    """A single voice that is asked about a question.
-
-    Attributes:
-        max_retries: how often it is asked again at most.
-        turns: turns at most with functions of the `toolbox`.
-        answer: the answer so far, or None.
-        verdict: the verdict on the reply that counts.
-        rivals: answers that a question back would offer too.
-        refusal_reason: the model's reason why the graph holds no answer.
-        keeps_search: the model leaves the answer to graph search.
-    """
+    """A single voice that is asked about a question."""
 
     judge: ReplyJudge
     voices: Sequence[Voice]
-    max_retries: int = 1
+    max_retries: int = 1  # how often it is asked again at most
     toolbox: Callable[[], Toolbox] | None = None
-    turns: int = 0
-    answer: Answer | None = None
+    turns: int = 0  # turns at most with functions of the `toolbox`
+    answer: Answer | None = None  # the answer so far, or None
     confidence: float = 0.0
-    verdict: Verdict | None = None
-    rivals: Sequence[Answer] = ()
-    refusal_reason: str = ""
-    keeps_search: bool = False
+    verdict: Verdict | None = None  # the verdict on the reply that counts
+    rivals: Sequence[Answer] = ()  # answers that a question back would offer too
+    refusal_reason: str = ""  # the model's reason why the graph holds no answer
+    keeps_search: bool = False  # the model leaves the answer to graph search
 
     async def run_steps(self) -> AsyncGenerator[Step, None]:
         """Ask, ask again if there is doubt, and then let the model look things up.

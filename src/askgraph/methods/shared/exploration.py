@@ -259,20 +259,16 @@ class Exploration(ABC):
     """A question that a model explores turn by turn.
 
     The turns end when there is an `outcome`, or when no more progress is expected.
-
-    Attributes:
-        method: the settings.
-        idle: consecutive turns without a result.
     """
 
-    method: ExplorerSettings
+    method: ExplorerSettings  # the settings
     question: Question
     toolbox: Toolbox
     account: BudgetAccount
     model: LanguageModel
     attempts: Attempts = field(init=False)
     outcome: Answer | Refusal | None = None
-    idle: int = 0
+    idle: int = 0  # consecutive turns without a result
 
     def __post_init__(self) -> None:
         self.attempts = Attempts(self.toolbox, is_standalone=not self.question.before)

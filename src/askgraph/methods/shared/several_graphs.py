@@ -241,16 +241,11 @@ _MAX_FEEDBACK_CHARACTERS = 2_000  # characters of an observation
 
 @dataclass(frozen=True)
 class ParsedQuery:
-    """A query without the lines that name its graph and its answer columns.
-
-    Attributes:
-        graph: the name of the graph, empty if the query has no such line.
-        columns: names of the answer variables, without question marks.
-    """
+    """A query without the lines that name its graph and its answer columns."""
 
     query: str
-    graph: str = ""
-    columns: tuple[str, ...] = ()
+    graph: str = ""  # the name of the graph, empty if the query has no such line
+    columns: tuple[str, ...] = ()  # names of the answer variables, without question marks
 
 
 def parse_query(text: str) -> ParsedQuery | None:

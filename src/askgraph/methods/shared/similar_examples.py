@@ -82,18 +82,12 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True)
 class SimilarExample:
-    """An example whose query may answer a question.
-
-    Attributes:
-        query: the query with the names and numbers of the question.
-        chance: the chance that it answers the question, 0 to 1.
-        wording: the wording of the example that is nearest to the question.
-    """
+    """An example whose query may answer a question."""
 
     example: QueryExample
-    query: str
-    chance: float
-    wording: str
+    query: str  # the query with the names and numbers of the question
+    chance: float  # the chance that it answers the question, 0 to 1
+    wording: str  # the wording of the example that is nearest to the question
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,21 +394,14 @@ def _stack_units(words: tuple[tuple[str, str], ...]) -> Vectors:
 
 @dataclass(frozen=True)
 class _ExampleQuery:
-    """The query of an example.
-
-    Attributes:
-        iris: its IRIs, and whether each is a predicate.
-        texts: the texts of its literals and of its limit.
-        name_words: the words of the names of its IRIs.
-        kinds: the kinds of its operators.
-    """
+    """The query of an example."""
 
     text: str
     tree: Query
-    iris: Mapping[str, NameScope]
-    texts: tuple[str, ...]
-    name_words: tuple[tuple[str, str], ...]
-    kinds: frozenset[str]
+    iris: Mapping[str, NameScope]  # its IRIs, and whether each is a predicate
+    texts: tuple[str, ...]  # the texts of its literals and of its limit
+    name_words: tuple[tuple[str, str], ...]  # the words of the names of its IRIs
+    kinds: frozenset[str]  # the kinds of its operators
 
 
 @dataclass(frozen=True)

@@ -771,17 +771,11 @@ _COMPLETE_SHARE = 0.9  # share of a class's instances from which on a property i
 
 @dataclass(frozen=True)
 class PropertyUse:
-    """How the instances of a class use a property.
+    """How the instances of a class use a property."""
 
-    Attributes:
-        share: The share of instances that have it.
-        has_several: Whether an instance has several values.
-        kinds: The classes of its objects.
-    """
-
-    share: float
-    has_several: bool
-    kinds: tuple[str, ...]
+    share: float  # the share of instances that have it
+    has_several: bool  # whether an instance has several values
+    kinds: tuple[str, ...]  # the classes of its objects
 
 
 _USE_CACHE: WeakKeyDictionary[GraphArrays, dict[tuple[str, str], PropertyUse]] = WeakKeyDictionary()

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -353,7 +353,8 @@ class LessonView(BaseModel):
 
     word: str | None = Field(description="The word; null if the question is to be confirmed.")
     means: list[str] = Field(description="The IRI that the word means.")
-    label: str = Field(description="The name of that IRI.")
+    label: str = Field(description="The name of that IRI, or the pattern of the condition.")
+    definition: dict[str, Any] = Field(description="The keys of a condition, as in a file.")
     query: str = Field(description="The right query of the question.")
     effect: LessonEffectView
 
@@ -374,13 +375,15 @@ async def propose(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) ->
     run, lessons = await find_lessons(hub, id, body.query, caller)
     views = [
         LessonView(
-            word=lesson.entry.word if lesson.entry else None,
-            means=list(lesson.entry.means) if lesson.entry else [],
-            label=split_local_name(lesson.entry.means[0]) if lesson.entry else "",
+            word=entry.word if entry else None,
+            means=list(entry.means) if entry else [],
+            label=(entry.definition.pattern or split_local_name(entry.means[0])) if entry else "",
+            definition=entry.definition.to_table() if entry else {},
             query=lesson.example.query,
             effect=LessonEffectView.model_validate(vars(effect)),
         )
         for lesson, effect in lessons
+        for entry in (lesson.entry,)
     ]
     return LessonsView(run=run, lessons=views)
 

@@ -113,8 +113,8 @@ export function Lessons({ run, graph }: { run: string; graph: string }) {
   const [attempt, problem] = useAttempt();
   const keep = (of: string, one: LessonView) =>
     attempt(async () => {
-      const { word, means, query } = one;
-      await (word === null ? confirm(of, query) : teach(graph, { word, means }));
+      const { word, means, query, definition } = one;
+      await (word === null ? confirm(of, query) : teach(graph, { word, means, definition }));
       setKept([...kept, one]);
     });
   if (!found)
