@@ -60,28 +60,30 @@ export function TaughtWords({ graph }: { graph: string }) {
         {saved && <p class="muted small">{say.saved(saved)}</p>}
       </div>
       <ProblemNote problem={problem} />
-      <ul class="verified-list ruled" aria-label={say.taught}>
-        {(isWhole ? entries : entries.slice(0, MOST)).map((one) => (
-          <li key={one.word} class="row spread">
-            <span>
-              <strong>
-                <bdi>{one.word}</bdi>
-              </strong>{" "}
-              <Meaning entry={one} />
-            </span>
-            {may("manage") && (
-              <span class="row">
-                <QuietButton aria-label={say.changeOne(one.word)} {...opens(one)}>
-                  {say.change}
-                </QuietButton>
-                <QuietButton aria-label={say.takeOne(one.word)} onClick={() => void takeAway(one)}>
-                  {say.takeAway}
-                </QuietButton>
+      {entries.length > 0 && (
+        <ul class="verified-list ruled" aria-label={say.taught}>
+          {(isWhole ? entries : entries.slice(0, MOST)).map((one) => (
+            <li key={one.word} class="row spread">
+              <span>
+                <strong dir="auto">{one.word}</strong> <Meaning entry={one} />
               </span>
-            )}
-          </li>
-        ))}
-      </ul>
+              {may("manage") && (
+                <span class="row">
+                  <QuietButton aria-label={say.changeOne(one.word)} {...opens(one)}>
+                    {say.change}
+                  </QuietButton>
+                  <QuietButton
+                    aria-label={say.takeOne(one.word)}
+                    onClick={() => void takeAway(one)}
+                  >
+                    {say.takeAway}
+                  </QuietButton>
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
       {!isWhole && entries.length > MOST && (
         <Button onClick={() => setWhole(true)} text={say.allWords(String(entries.length))} />
       )}
