@@ -291,18 +291,12 @@ class DefinitionSearch:
 
     Measures and conditions that the question names are properties and classes of the graph's
     arrays during the search; the resulting queries contain their patterns instead.
-
-    Attributes:
-        glossary: The glossary.
-        terms: The parsed definitions by the IRI of the virtual term.
-        touched: The definitions that the question names.
-        lifted: The default filters that the question lifts.
     """
 
-    glossary: Glossary
-    terms: Mapping[str, DefinedTerm]
-    touched: tuple[GlossaryEntry, ...] = ()
-    lifted: tuple[GlossaryEntry, ...] = ()
+    glossary: Glossary  # the glossary
+    terms: Mapping[str, DefinedTerm]  # the parsed definitions by the IRI of the virtual term
+    touched: tuple[GlossaryEntry, ...] = ()  # the definitions that the question names
+    lifted: tuple[GlossaryEntry, ...] = ()  # the default filters that the question lifts
 
     def select(self, linked: LinkedQuestion) -> "DefinitionSearch":
         """Return the search with the definitions that the links of a question name."""

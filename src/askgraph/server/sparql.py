@@ -54,19 +54,12 @@ class UnsupportedMediaType(QueryError):
 
 @dataclass(frozen=True)
 class ProtocolRequest:
-    """A request of the SPARQL protocol.
+    """A request of the SPARQL protocol."""
 
-    Attributes:
-        query: the query text; None if the request has none.
-        default_graphs: IRIs that replace the query's FROM.
-        named_graphs: IRIs that replace the query's FROM NAMED.
-        format: the name of the requested format; "" to use the Accept header.
-    """
-
-    query: str | None
-    default_graphs: tuple[str, ...] = ()
-    named_graphs: tuple[str, ...] = ()
-    format: str = ""
+    query: str | None  # the query text; None if the request has none
+    default_graphs: tuple[str, ...] = ()  # IRIs that replace the query's FROM
+    named_graphs: tuple[str, ...] = ()  # IRIs that replace the query's FROM NAMED
+    format: str = ""  # the name of the requested format; "" to use the Accept header
 
 
 async def parse_request(request: Request) -> ProtocolRequest:

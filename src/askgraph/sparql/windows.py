@@ -35,21 +35,13 @@ _HALF = Literal("0.5", datatype=NamedNode(XSD_DECIMAL))
 
 @dataclass(frozen=True)
 class Window:
-    """What a query computes from the rows of each group.
+    """What a query computes from the rows of each group."""
 
-    Attributes:
-        kind: percentile, running, change, top or share.
-        base: the query without it: the average, total or count of each group, or the rows.
-        keys: the keys of the groups of a top.
-        percent: the percentage of a percentile; empty for others.
-        total: the count of each group that a share is of.
-    """
-
-    kind: str
-    base: Query
-    keys: tuple[Variable, ...] = ()
-    percent: str = ""
-    total: Query | None = None
+    kind: str  # percentile, running, change, top or share
+    base: Query  # the query without it: the average, total or count of each group, or the rows
+    keys: tuple[Variable, ...] = ()  # the keys of the groups of a top
+    percent: str = ""  # the percentage of a percentile; empty for others
+    total: Query | None = None  # the count of each group that a share is of
 
 
 def build_ranks(

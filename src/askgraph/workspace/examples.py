@@ -356,23 +356,14 @@ class Lesson:
 
 @dataclass(frozen=True)
 class LessonEffect:
-    """How graph search would answer confirmed questions after a lesson.
+    """How graph search would answer confirmed questions after a lesson."""
 
-    Attributes:
-        corrects: whether it would answer the corrected question right.
-        improved: the questions that it would answer right, and does not yet.
-        worsened: the questions that it answers right, and would not any more.
-        right: the number of questions that it answers right before and after.
-        wrong: the number of questions that it answers wrong before and after.
-        untried: the number of questions that were not tried.
-    """
-
-    corrects: bool
-    improved: tuple[str, ...] = ()
-    worsened: tuple[str, ...] = ()
-    right: int = 0
-    wrong: int = 0
-    untried: int = 0
+    corrects: bool  # whether it would answer the corrected question right
+    improved: tuple[str, ...] = ()  # the questions that it would answer right, and does not yet
+    worsened: tuple[str, ...] = ()  # the questions that it answers right, and would not any more
+    right: int = 0  # the number of questions that it answers right before and after
+    wrong: int = 0  # the number of questions that it answers wrong before and after
+    untried: int = 0  # the number of questions that were not tried
 
 
 def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Lesson, ...]:

@@ -21,7 +21,8 @@ GOODS = """
 :Good rdfs:label "good" .
 :anvil a :Good ; rdfs:label "anvil" ; :c1 40 ; :c2 90 ; :c3 "Smith" .
 :hammer a :Good ; rdfs:label "hammer" ; :c1 15 ; :c2 2 ; :c3 "Miller" .
-:ladder a :Good ; rdfs:label "ladder" ; :c1 75 ; :c2 12 ; :c3 "Smith" .
+:ladder a :Good ; rdfs:label "ladder" ; :c1 75 ; :c2 12 ; :c3 "Smith" ; :c9 "n" .
+:Box rdfs:label "box" . :crate a :Box ; rdfs:label "crate" ; :c9 "n" .
 """
 START = "PREFIX : <https://goods.example/> SELECT"
 EXAMPLES = tuple(
@@ -32,6 +33,7 @@ EXAMPLES = tuple(
         ("Which goods cost more than 30?", "?good { ?good :c1 ?c FILTER(?c > 30) }"),
         ("How many goods does Smith sell?", '(COUNT(?good) AS ?n) { ?good :c3 "Smith" }'),
         ("Which 2 goods cost the most?", "?good { ?good :c1 ?c } ORDER BY DESC(?c) LIMIT 2"),
+        ("Which goods are brand new?", '?good { ?good a :Good ; :c9 "n" }'),
     ]
 )
 
@@ -59,6 +61,11 @@ async def ask(question: str, graph: KnowledgeGraph) -> Outcome:
         ("Which goods cost more than 50?", {"ladder"}),
         ("How many goods does Miller sell?", {"1"}),
         ("Which 3 goods cost the most?", {"anvil", "hammer", "ladder"}),
+        ("Which 2 goods cost the least?", {"anvil", "hammer"}),
+        ("Which goods cost less than 30?", {"hammer"}),
+        ("How many goods cost more than 30?", {"2"}),
+        ("Which goods does Miller sell?", {"hammer"}),
+        ("Which boxes are brand new?", {"crate"}),
     ],
 )
 async def test_an_example_answers_other_wordings_and_names(
@@ -67,7 +74,9 @@ async def test_an_example_answers_other_wordings_and_names(
     outcome = await ask(question, goods)
     assert isinstance(outcome, Answer)
     terms = {term for row in outcome.result.rows for term in row if term is not None}
-    assert values <= {str(getattr(term, "value", term)).rpartition("/")[2] for term in terms}
+    names = {str(getattr(term, "value", term)).rpartition("/")[2] for term in terms}
+    assert values <= names
+    assert not {"anvil", "hammer", "ladder", "crate"} & names - values
     without = await ask(question, replace(goods, examples=()))
     if isinstance(without, Answer):  # it finds the value "Miller" by itself
         assert without.confidence < outcome.confidence

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Variable
 from rapidfuzz import fuzz
 
 from askgraph.answers.validation.graph_knowledge import NameScope
@@ -43,9 +43,13 @@ from askgraph.search.tokenize import (
     compare_forms,
     tokenize,
 )
-from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.search.tokenize.question_operators import (
+    COMPARISON_SIGNS,
+    QuestionOperators,
+    detect_operators,
+)
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Group, Query, transform, walk
+from askgraph.sparql import Call, Group, Pattern, Query, transform, walk
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step, Usage
@@ -72,10 +76,17 @@ _MIN_LINK_SCORE = 0.6  # minimum score of a name that a question has
 _MIN_NAME_SCORE = 0.95  # the same for a name that takes the place of another one
 _MAX_DIFFERENCE_COUNT = 3  # more differences of a kind count no more
 _TIMEOUT_SECONDS = 20.0
+_MIN_SAME_COVERAGE = 0.65  # minimum coverage of both questions if one counts and one lists
+_MIN_SAME_FORM = 0.8  # minimum likeness of two forms that differ in a class
 _MIN_PREDICATED = 0.5  # minimum coverage of the words beside the names of a question
 _ASKED = {"person": "person", "place": "place", "number": "number", "date": "date", "year": "date"}
 _DIMENSION_COUNT = 128  # numbers of a word's vector
 _OPERATOR_KINDS: Mapping[str, list[str]] = load_texts("examples")["operators"]
+_SIGNS = {"most": "+", "top": "+", "maximum": "+", "fewest": "-", "minimum": "-"}
+_SIGNS |= {name: sign[0] for name, sign in COMPARISON_SIGNS.items() if sign[0] in "<>"}
+_MEASURED_SIGNS = {"superlative": "-+", "comparative": "<>"}
+_OPPOSITE_SIGNS = ({"<", ">"}, {"-", "+"})
+_OPPOSITE_COMPARISONS = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _QUOTATION = re.compile(r"[\"“”„«‘]\s*([^\"“”„«»‘’]+?)\s*[\"“”»’]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -124,10 +135,26 @@ class _Reading:
         return build_question_form(self.text, self.language)
 
     @cached_property
+    def detected(self) -> QuestionOperators:
+        """Its operators with their places."""
+        return detect_operators(self.tokenized)
+
+    @cached_property
     def operators(self) -> Counter[str]:
         """Its operators by name."""
-        operators = detect_operators(self.tokenized)
-        return Counter([*(item.name for item in operators.operators), operators.asks or ""])
+        return Counter([*(item.name for item in self.detected.operators), self.detected.asks or ""])
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """The signs of its comparisons (`<`, `>`) and extremes (`-`, `+`), but for those of age."""
+        found = list[str]()
+        for item in self.detected.operators:
+            pair = _MEASURED_SIGNS.get(item.name, "")
+            if pair and item.measure is not None and not item.measure.date_names:
+                found.append(pair[item.measure.is_upward])
+            elif not pair and item.name in _SIGNS:
+                found.append(_SIGNS[item.name])
+        return tuple(found)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -259,8 +286,10 @@ def weigh_examples(
     }
     for example, wording, likeness in nearest[:_MAX_ADAPTED_EXAMPLES]:
         try:
-            query = _read_query(example.query)
+            query = _adapt_operators(_read_query(example.query), wording, reading)
         except QuerySyntaxError:
+            continue
+        if query is None:
             continue
         rivals = (item[2] for item in nearest if item[0].query.split() != example.query.split())
         evidence = collect_evidence(reading, wording, query, name_stems)
@@ -427,6 +456,50 @@ def _list_query_kinds(tree: Query) -> frozenset[str]:
     return frozenset(kinds | {"negation"} if negated else kinds)
 
 
+def _adapt_operators(
+    example: _ExampleQuery, wording: _Reading, reading: _Reading
+) -> _ExampleQuery | None:
+    """Turn comparisons, extremes and counts of a query as the question says; None if that fails."""
+    tree, old, new = example.tree, wording.directions, reading.directions
+    if len(old) == len(new) == 1 and {*old, *new} in _OPPOSITE_SIGNS:
+        if (turned := _turn_direction(tree, new[0])) is None:
+            return None
+        tree = turned
+    coverages = (
+        _measure_coverage(first.words, second.words)
+        for first, second in ((reading, wording), (wording, reading))
+    )
+    subjects = {part.subject for part in walk(tree.where) if isinstance(part, Pattern)}
+    is_grouped = bool(tree.group_by or tree.having or tree.limit)
+    has_count, had_count = ("count" in item.kinds for item in (reading, wording))
+    is_same = has_count == had_count or min(coverages) < _MIN_SAME_COVERAGE
+    match () if is_same else tree.columns:
+        case ((Variable() as variable, None), *_) if has_count and not had_count:
+            if variable in subjects and not is_grouped and not example.kinds:
+                call = Call("COUNT DISTINCT", (variable,))
+                columns = ((Variable(f"number_of_{variable.value}"), call),)
+                tree = replace(tree, columns=columns, distinct=False, order=())
+        case ((_, Call(arguments=(Variable() as variable,)) as call),):
+            if had_count and not has_count and get_function(call) == "COUNT" and not is_grouped:
+                tree = replace(tree, columns=((variable, None),), distinct=True)
+    return example if tree is example.tree else _read_query(to_text(tree))
+
+
+def _turn_direction(tree: Query, sign: str) -> Query | None:
+    """Return a query with the opposite of its only comparison or extreme; else None."""
+    opposites = {"MAX": "MIN", "MIN": "MAX"} if sign in "+-" else _OPPOSITE_COMPARISONS
+    calls = [part for part in walk(tree) if isinstance(part, Call) and part.name in opposites]
+    if sign in "+-" and tree.limit and len(tree.order) == 1 and not calls:
+        [(key, is_descending)] = tree.order
+        return replace(tree, order=((key, not is_descending),))
+    if len({*calls}) != 1 or (sign in "+-" and tree.order):
+        return None
+    turned: Query = transform(
+        tree, lambda part: replace(part, name=opposites[part.name]) if part in calls else part
+    )
+    return turned
+
+
 def _adapt_example(
     example: _ExampleQuery,
     wording: _Reading,
@@ -448,11 +521,27 @@ def _adapt_example(
     named_texts = [text for text in texts if wording.has_text(text) and text not in numbers]
     lost = [text for text in named_texts if not reading.has_text(text)]
     names = dict[str, str]()
+    kinds = (
+        {link.target for link in links if link.kind is ItemKind.CLASS and link.score >= score}
+        for score in (_MIN_LINK_SCORE, _MIN_NAME_SCORE)
+    )
+    possible_classes, named_classes = kinds
+    is_alike = compare_forms(reading.form, wording.form) >= _MIN_SAME_FORM
+    fresh = [iri for iri in named_classes if is_alike and iri not in example.iris]
+    if (lost or iris or fresh) and wording.text not in known_links:
+        linked = link_text(wording.text, wording.language, graph.names)
+        known_links[wording.text] = linked.links
     if lost or iris:
-        if wording.text not in known_links:
-            linked = link_text(wording.text, wording.language, graph.names)
-            known_links[wording.text] = linked.links
         names, lost = _pair_names((lost, iris), known_links[wording.text], links, graph)
+    old_classes = {
+        link.target
+        for link in (known_links[wording.text] if fresh else ())
+        if link.kind is ItemKind.CLASS and link.score >= _MIN_NAME_SCORE
+    }
+    fresh = [iri for iri in fresh if iri not in old_classes]
+    replaced = [iri for iri in old_classes - possible_classes if iri in example.iris]
+    if len(fresh) == len(replaced) == 1:
+        names[replaced[0]] = f"<{fresh[0]}>"
 
     def change(part: object) -> object:
         if isinstance(part, NamedNode) and part.value in names:
@@ -482,9 +571,8 @@ def _adapt_example(
     if reading.is_foreign_to(wording):  # "North", and "Norden"
         lost = [text for text in lost if _compare_mention(text, wording, reading)]
     is_other = bool(lost) or "other" in mentions
-    return _Adaptation(
-        query, is_other, "unlike" in mentions, min(len(extra), _MAX_DIFFERENCE_COUNT)
-    )
+    is_unlike = "unlike" in mentions or len(fresh) == len(replaced) > 1
+    return _Adaptation(query, is_other, is_unlike, min(len(extra), _MAX_DIFFERENCE_COUNT))
 
 
 def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str:

@@ -32,28 +32,17 @@ class Node:
     """A variable or constant of a pattern, with its outgoing edges.
 
     Never changed, but not frozen: a question needs hundreds, and freezing takes twice as long.
-
-    Attributes:
-        ids: the nodes of the graph that matched during expansion.
-        edges: the edges to further nodes of the pattern.
-        terms: constants; several are alternatives.
-        link: the link of a constant.
-        quantity: the quantity of a constant.
-        cls: the class.
-        cls_link: the link of the class.
-        negated: patterns that must not match.
-        alternatives: patterns of which one must match.
     """
 
-    ids: Ids
-    edges: tuple[tuple[Edge, "Node"], ...] = ()
-    terms: tuple[int, ...] = ()
-    link: Link | None = None
-    quantity: Quantity | None = None
-    cls: str | None = None
-    cls_link: Link | None = None
-    negated: tuple["Node", ...] = ()
-    alternatives: tuple["Node", ...] = ()
+    ids: Ids  # the nodes of the graph that matched during expansion
+    edges: tuple[tuple[Edge, "Node"], ...] = ()  # the edges to further nodes of the pattern
+    terms: tuple[int, ...] = ()  # constants; several are alternatives
+    link: Link | None = None  # the link of a constant
+    quantity: Quantity | None = None  # the quantity of a constant
+    cls: str | None = None  # the class
+    cls_link: Link | None = None  # the link of the class
+    negated: tuple["Node", ...] = ()  # patterns that must not match
+    alternatives: tuple["Node", ...] = ()  # patterns of which one must match
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and all nodes below it."""
@@ -64,29 +53,17 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class PartialMatch:
-    """An answer set with its pattern and score.
+    """An answer set with its pattern and score."""
 
-    Attributes:
-        node: the root of the pattern.
-        used: the words it uses, as a bit mask.
-        gain: the weight of these words.
-        patterns: the number of triple patterns.
-        unknown: the sum of its penalties.
-        spread: the binary logarithm of how much the steps widened the set.
-        hops: the number of steps in a row.
-        anchored: whether it contains a thing, value or number of the question.
-        denied: whether the pattern does not hold: it only leads to the answer "no".
-    """
-
-    node: Node
-    used: int
-    gain: float
-    patterns: int = 0
-    unknown: float = 0.0
-    spread: float = 0.0
-    hops: int = 0
-    anchored: bool = False
-    denied: bool = False
+    node: Node  # the root of the pattern
+    used: int  # the words it uses, as a bit mask
+    gain: float  # the weight of these words
+    patterns: int = 0  # the number of triple patterns
+    unknown: float = 0.0  # the sum of its penalties
+    spread: float = 0.0  # the binary logarithm of how much the steps widened the set
+    hops: int = 0  # the number of steps in a row
+    anchored: bool = False  # whether it contains a thing, value or number of the question
+    denied: bool = False  # whether the pattern does not hold: it only leads to the answer "no"
 
     @property
     def ids(self) -> Ids:

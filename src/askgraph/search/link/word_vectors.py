@@ -52,17 +52,11 @@ _TIME_SHARE: Final = 0.2  # names are read until this share of a question's time
 
 @dataclass(frozen=True, eq=False)
 class WordVectorTable:
-    """Vectors by the hashes of words; all arrays have one row for each word.
+    """Vectors by the hashes of words; all arrays have one row for each word."""
 
-    Attributes:
-        hashes: hashes of the words, ascending.
-        scales: the factor of each row.
-        codes: two numbers of a row in each byte.
-    """
-
-    hashes: NDArray[np.uint32]
-    scales: NDArray[np.float16]
-    codes: NDArray[np.uint8]
+    hashes: NDArray[np.uint32]  # hashes of the words, ascending
+    scales: NDArray[np.float16]  # the factor of each row
+    codes: NDArray[np.uint8]  # two numbers of a row in each byte
 
     @classmethod
     def from_vectors(cls, hashes: NDArray[np.uint32], vectors: Vectors) -> "WordVectorTable":

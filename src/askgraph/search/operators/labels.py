@@ -26,17 +26,11 @@ _MAX_WORDS_BETWEEN = 6  # so many words lie between a language and a word for a 
 
 @dataclass(frozen=True)
 class LabelRequest:
-    """A request for labels.
+    """A request for labels."""
 
-    Attributes:
-        words: its tokens, as a bit mask.
-        language: the language of the labels; "" for names beside the first one.
-        is_missing: whether things without such a label are asked for.
-    """
-
-    words: int
-    language: str = ""
-    is_missing: bool = False
+    words: int  # its tokens, as a bit mask
+    language: str = ""  # the language of the labels; "" for names beside the first one
+    is_missing: bool = False  # whether things without such a label are asked for
 
 
 def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:

@@ -41,21 +41,13 @@ _GAIN_SHARE = 0.6  # how much a word in a text tells, as a share of one that nam
 
 @dataclass(frozen=True)
 class TextMention:
-    """Words that name nothing, from `first` to `last`, as they stand in texts.
+    """Words that name nothing, from `first` to `last`, as they stand in texts."""
 
-    Attributes:
-        first: the first token.
-        last: the last token.
-        text: the words as a text has them.
-        literals: the literals that contain them, sorted.
-        negation: the operator before them, as in "without juice".
-    """
-
-    first: int
-    last: int
-    text: str
-    literals: Ids
-    negation: Operator | None = None
+    first: int  # the first token
+    last: int  # the last token
+    text: str  # the words as a text has them
+    literals: Ids  # the literals that contain them, sorted
+    negation: Operator | None = None  # the operator before them, as in "without juice"
 
     @property
     def mask(self) -> int:

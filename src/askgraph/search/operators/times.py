@@ -66,19 +66,12 @@ _MONTH_SECONDS = _YEAR_SECONDS / 12
 
 @dataclass(frozen=True, eq=False)
 class VertexSpan:
-    """A vertex whose nodes start and end by two predicates.
+    """A vertex whose nodes start and end by two predicates."""
 
-    Attributes:
-        vertex: Vertex of the pattern.
-        start: Number of the predicate of the start.
-        end: Number of the predicate of the end.
-        life: Whether the span is a life, from birth to death.
-    """
-
-    vertex: Vertex
-    start: int
-    end: int
-    life: bool = False
+    vertex: Vertex  # vertex of the pattern
+    start: int  # number of the predicate of the start
+    end: int  # number of the predicate of the end
+    life: bool = False  # whether the span is a life, from birth to death
 
 
 def convert_quantity(query: QueryBuilder, predicate: int, quantity: Quantity) -> float:

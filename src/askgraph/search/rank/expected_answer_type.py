@@ -49,23 +49,14 @@ class ContentRun(NamedTuple):
 
 @dataclass(frozen=True)
 class RequestedNoun:
-    """A noun that the question asks for.
+    """A noun that the question asks for."""
 
-    Attributes:
-        positions: Its tokens.
-        operators: Names of the operators before it.
-        classes: IRIs of the classes that it may mean.
-        predicates: IRIs of the predicates that it may mean.
-        is_name: Whether it asks for names.
-        is_property_headed: Whether its last word names a property: "party locations".
-    """
-
-    positions: tuple[int, ...]
-    operators: tuple[str, ...]
-    classes: tuple[str, ...] = ()
-    predicates: tuple[str, ...] = ()
-    is_name: bool = False
-    is_property_headed: bool = False
+    positions: tuple[int, ...]  # its tokens
+    operators: tuple[str, ...]  # names of the operators before it
+    classes: tuple[str, ...] = ()  # IRIs of the classes that it may mean
+    predicates: tuple[str, ...] = ()  # IRIs of the predicates that it may mean
+    is_name: bool = False  # whether it asks for names
+    is_property_headed: bool = False  # whether its last word names a property: "party locations"
 
     @property
     def first_position(self) -> int:

@@ -45,17 +45,11 @@ _DOTTED_CLOCK = re.compile(r"(\d\d?)\.(\d\d)")
 
 @dataclass(frozen=True)
 class RelativeTime:
-    """A year, month or day, relative to today; a week is seven days.
+    """A year, month or day, relative to today; a week is seven days."""
 
-    Attributes:
-        unit: years, months, weeks or days.
-        offset: the number of units from today; negative in the past.
-        until_today: whether the whole span between that day and today is included.
-    """
-
-    unit: str
-    offset: int
-    until_today: bool = False
+    unit: str  # years, months, weeks or days
+    offset: int  # the number of units from today; negative in the past
+    until_today: bool = False  # whether the whole span between that day and today is included
 
 
 _NAMED_TIMES = {

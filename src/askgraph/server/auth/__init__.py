@@ -34,17 +34,13 @@ class LimitExceededError(AskgraphError):
 
 @dataclass(frozen=True)
 class CallerLimits:
-    """Limits of a caller; 0 means no limit, and days are UTC days.
-
-    Attributes:
-        graphs: graphs that the caller may have added over the web at a time.
-    """
+    """Limits of a caller; 0 means no limit, and days are UTC days."""
 
     requests_per_minute: int = 0
     parallel: int = 0
     tokens_per_day: int = 0
     money_per_day: float = 0.0
-    graphs: int = 0
+    graphs: int = 0  # graphs that the caller may have added over the web at a time
 
 
 @dataclass(frozen=True)

@@ -208,18 +208,13 @@ async def read_to_end(steps: AsyncGenerator[Step, None]) -> tuple[Outcome, list[
 
 @dataclass(frozen=True)
 class ChatReplyBuilder:
-    """The reply to one chat request.
-
-    Attributes:
-        usage: whether a stream ends with the token usage.
-        created: seconds since 1970.
-    """
+    """The reply to one chat request."""
 
     run: str
     model: str
     suggest_following: FollowingSuggester
-    usage: bool = False
-    created: int = field(default_factory=lambda: int(time.time()))
+    usage: bool = False  # whether a stream ends with the token usage
+    created: int = field(default_factory=lambda: int(time.time()))  # seconds since 1970
 
     async def build_completion(self, steps: AsyncGenerator[Step, None]) -> openai.ChatCompletion:
         """Read all steps and return the reply."""
@@ -310,18 +305,13 @@ _MAX_EARLIER_QUESTIONS = 10
 
 @dataclass(frozen=True)
 class ParsedConversation:
-    """The current question of a conversation, and the earlier ones.
-
-    Attributes:
-        choice: the number of a reading, from 1, if the message is only a number.
-        previous_reply: our reply to it, which may offer readings.
-    """
+    """The current question of a conversation, and the earlier ones."""
 
     question: str
     before: tuple[PreviousQuestion, ...] = ()
-    choice: int | None = None
+    choice: int | None = None  # the number of a reading, from 1, if the message is only a number
     previous_question: str = ""
-    previous_reply: str = ""
+    previous_reply: str = ""  # our reply to it, which may offer readings
 
 
 def parse_conversation(messages: Sequence[openai.ChatMessage]) -> ParsedConversation:

@@ -66,17 +66,12 @@ class QueryTextBody(RequestBody):
 
 @dataclass(frozen=True)
 class LabeledQuery:
-    """A query with labels for its IRIs.
+    """A query with labels for its IRIs."""
 
-    Attributes:
-        text: the query with all prefixes declared and without escapes.
-        nouns: the language of the labels if it differs; "" if unknown.
-    """
-
-    text: str
+    text: str  # the query with all prefixes declared and without escapes
     labels: dict[str, str]
     language: str
-    nouns: str | None = None
+    nouns: str | None = None  # the language of the labels if it differs; "" if unknown
     facts: SchemaFacts | None = None
 
     async def verbalize(self) -> str:

@@ -423,17 +423,7 @@ _MAX_SETTING_FACTOR = 10  # maximum factor between a caller's number and the def
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A question that is ready to run.
-
-    Attributes:
-        seconds: after these, the method returns the best answer so far.
-        timeout: after these seconds, the run fails.
-        ignore_confirmed: do not reuse a confirmed answer.
-        after: the id of the run that it follows.
-        changes: the id of the run whose answer a person changed.
-        changed_from: the question whose query a person edited.
-        starts_session: the session is new.
-    """
+    """A question that is ready to run."""
 
     question: Question
     graphs: tuple[str, ...]
@@ -441,13 +431,13 @@ class RunRequest:
     model: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     session: str = ""
-    seconds: float | None = None
-    timeout: float | None = None
-    ignore_confirmed: bool = False
-    after: str | None = None
-    changes: str | None = None
-    changed_from: str | None = None
-    starts_session: bool = False
+    seconds: float | None = None  # after these, the method returns the best answer so far
+    timeout: float | None = None  # after these seconds, the run fails
+    ignore_confirmed: bool = False  # do not reuse a confirmed answer
+    after: str | None = None  # the id of the run that it follows
+    changes: str | None = None  # the id of the run whose answer a person changed
+    changed_from: str | None = None  # the question whose query a person edited
+    starts_session: bool = False  # the session is new
 
     def build_method(self, workspace: Workspace, models: Models) -> Method:
         """Build the method, ready to answer."""

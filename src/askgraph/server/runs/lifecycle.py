@@ -321,28 +321,20 @@ _RETENTION_SECONDS = 60.0  # seconds for which a finished run is kept in memory
 
 @dataclass(eq=False)
 class ActiveRun:
-    """A question that runs in this process, or ended a moment ago.
-
-    Attributes:
-        began: when it began, in seconds of the event loop's clock.
-        steps: the steps so far; the last one is the outcome.
-        masked_steps: the same as JSON without secrets.
-        stops_as: its state if its task is cancelled.
-        patience: the timer that cancels it when no reader is left.
-    """
+    """A question that runs in this process, or ended a moment ago."""
 
     id: str
     caller: Principal
     request: RunRequest
-    began: float
+    began: float  # when it began, in seconds of the event loop's clock
     events: EventLog
     state: State
-    steps: list[Step] = field(default_factory=list)
-    masked_steps: list[Json] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)  # the steps so far; the last one is the outcome
+    masked_steps: list[Json] = field(default_factory=list)  # the same as JSON without secrets
     head: TraceHead = field(default_factory=TraceHead)
     task: "asyncio.Task[None] | None" = None
-    stops_as: State = "cancelled"
-    patience: asyncio.TimerHandle | None = None
+    stops_as: State = "cancelled"  # its state if its task is cancelled
+    patience: asyncio.TimerHandle | None = None  # the timer that cancels it when no reader is left
 
 
 class RunRegistry:

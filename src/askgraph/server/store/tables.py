@@ -175,29 +175,21 @@ class Feedback:
 
 @dataclass(frozen=True)
 class VerifiedAnswer:
-    """A query that a person confirmed for a question on a graph, with its result at that time.
-
-    Attributes:
-        rows: the number of rows, as in `Confirmation`.
-        snapshot: see `Confirmation`.
-        digest: see `Confirmation`.
-        by: the display name of the person.
-        disputed: a person judged that the query does not answer the question.
-    """
+    """A query that a person confirmed for a question on a graph, with its result at that time."""
 
     id: str
     graph: str
     question: str
     query: str
     owner: str
-    rows: int
+    rows: int  # the number of rows, as in `Confirmation`
     language: str | None = None
-    snapshot: str = ""
-    digest: str | None = None
-    by: str | None = None
+    snapshot: str = ""  # see `Confirmation`
+    digest: str | None = None  # see `Confirmation`
+    by: str | None = None  # the display name of the person
     run: str | None = None
     when: str = field(default_factory=get_timestamp)
-    disputed: bool = False
+    disputed: bool = False  # a person judged that the query does not answer the question
 
     @property
     def claim(self) -> tuple[str, str, str]:
@@ -307,29 +299,20 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class PinRow:
-    """An answer on a board.
-
-    Attributes:
-        base: the answer as its owner last saw it.
-        shown: how the page displays it.
-        place: its position on the board, from 0.
-        seen: when the owner last saw it.
-        latest: the result of the last check; None if it is not newer than `seen`.
-        checked: when the query was last run again.
-    """
+    """An answer on a board."""
 
     id: str
     board: str
     question: str
     graph: str
     query: str
-    base: Json
+    base: Json  # the answer as its owner last saw it
     title: str = ""
     language: str | None = None
     run: str | None = None
-    shown: Json = field(default_factory=dict)
-    place: int = 0
-    seen: str = field(default_factory=get_timestamp)
-    latest: Json | None = None
-    checked: str | None = None
+    shown: Json = field(default_factory=dict)  # how the page displays it
+    place: int = 0  # its position on the board, from 0
+    seen: str = field(default_factory=get_timestamp)  # when the owner last saw it
+    latest: Json | None = None  # the result of the last check; None if it is not newer than `seen`
+    checked: str | None = None  # when the query was last run again
     created: str = field(default_factory=get_timestamp)
