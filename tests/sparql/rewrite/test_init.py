@@ -155,6 +155,7 @@ def test_a_sound_query_is_left_as_it_is(query: str) -> None:
 
 
 @example("```sparql ```sparql SELECT COUNT(?x) WHERE ```sparql SELECT COUNT(?x) WHERE")
+@example("SELECT ?x { } SELECT COUNT(?x) WHERE Here is it: SELECT ?x { } Here is it: SELECT ?x { }")
 @given(st.lists(TEXTS | st.text(max_size=8), max_size=6).map(" ".join))
 def test_what_was_repaired_needs_no_more_repair(text: str) -> None:
     once = repair_query(text).query

@@ -177,16 +177,18 @@ class RepairedQuery:
 
 def repair_query(query: str, *, language: str = "en") -> RepairedQuery:
     """Return the query with known faults repaired, where the repair is certain."""
-    notes: list[str] = []
-    while (extracted := _extract_query_once(query)) != query:
-        query = extracted
-    text = query
-    for repair in (build_label_service_edits, _build_aggregate_edits):
-        edits, note = repair(text, language)
-        if edits:
-            text = apply_edits(text, sorted(edits))
-            notes.append(note)
-    return RepairedQuery(text, tuple(notes))
+    notes: dict[str, None] = {}
+    before = None
+    while query != before:  # what is repaired may show where the query ends
+        before = query
+        while (extracted := _extract_query_once(query)) != query:
+            query = extracted
+        for repair in (build_label_service_edits, _build_aggregate_edits):
+            edits, note = repair(query, language)
+            if edits:
+                query = apply_edits(query, sorted(edits))
+                notes[note] = None
+    return RepairedQuery(query, tuple(notes))
 
 
 def _extract_query_once(query: str) -> str:
