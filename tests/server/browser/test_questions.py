@@ -1,5 +1,6 @@
 """Questions and answers in the page: how an answer came about, and what a user does next."""
 
+import contextlib
 import csv
 import json
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from tests.server.browser.graphs import IMAGE, SCRIPT
 from tests.server.browser.watched import (
     DARK,
@@ -1028,12 +1030,18 @@ def pin(page: Page, question: str, board: str, *, is_new: bool = False) -> None:
 
 
 def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
-    page.get_by_role("button", name="Pin", exact=True).click()
+    field = page.get_by_label("New board")
+    choice = page.locator(".popover").get_by_role("button", name=board, exact=True)
+    for _ in range(3):  # the focus that an answer takes late closes the menu
+        page.get_by_role("button", name="Pin", exact=True).click()
+        with contextlib.suppress(PlaywrightTimeoutError):
+            (field if is_new else choice).wait_for(timeout=15_000)
+            break
     if is_new:
-        page.get_by_label("New board").fill(board)
-        page.get_by_label("New board").press("Enter")
+        field.fill(board)
+        field.press("Enter")
     else:
-        page.locator(".popover").get_by_role("button", name=board, exact=True).click()
+        choice.click()
     expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
 
 
