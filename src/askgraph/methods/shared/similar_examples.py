@@ -469,10 +469,11 @@ def _adapt_operators(
         _measure_coverage(first.words, second.words)
         for first, second in ((reading, wording), (wording, reading))
     )
-    subjects = {part.subject for part in walk(tree.where) if isinstance(part, Pattern)}
     is_grouped = bool(tree.group_by or tree.having or tree.limit)
     has_count, had_count = ("count" in item.kinds for item in (reading, wording))
     is_same = has_count == had_count or min(coverages) < _MIN_SAME_COVERAGE
+    parts = () if is_same else walk(tree.where)
+    subjects = {part.subject for part in parts if isinstance(part, Pattern)}
     match () if is_same else tree.columns:
         case ((Variable() as variable, None), *_) if has_count and not had_count:
             if variable in subjects and not is_grouped and not example.kinds:
