@@ -806,7 +806,7 @@ def _uncompared(context: FaultContext) -> bool:
     return is_comparison and not (calls & _COMPARISONS or context.tree.order)
 
 
-def _cut_across_groups(context: FaultContext) -> bool:
+def _ignores_groups(context: FaultContext) -> bool:
     """Return whether the first rows of all are shown, and those of each group are asked for."""
     has_each = bool(context.operators.get_operators("each"))
     return has_each and context.tree.limit is not None and TOP_NOTE not in context.candidate.notes
@@ -822,7 +822,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _columns_missing, _columns_extra, _cut_off, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
     _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
     _counts_named, _single_values, _bound_twice, _idle_condition, _crossed,
-    _uncompared, _cut_across_groups,
+    _uncompared, _ignores_groups,
 )  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
