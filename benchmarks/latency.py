@@ -3,6 +3,7 @@
     python benchmarks/latency.py [--rounds 3]
     python benchmarks/latency.py --guided [--set supply-kgrep]
     python benchmarks/latency.py --cold
+    python benchmarks/latency.py --examples 10000
 
 Aims: half of the questions within 25 ms, 95 % within 200 ms. supply-kgrep lies in ASKGRAPH_DATA,
 else ../shared/data; it is left out where it is not there.
@@ -14,6 +15,9 @@ questions of supply-kgrep; a first round warms up and does not count.
 `--cold`: the command line from a cold shell, a new process each time. Aim: `askgraph ask` on an
 added graph within 1.5 s. The first run may read files from disk; the operating system keeps them in
 memory for the others.
+
+`--examples`: a question over the sample with so many confirmed questions, which are those of
+spider-graphs, and copies of them with a number, against one without any. Aim: 5 ms more for 10,000.
 """
 
 import argparse
@@ -23,6 +27,8 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 
@@ -32,8 +38,9 @@ from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods import Method
+from askgraph.methods import ConfirmedAnswerMethod, Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.trace import Question
@@ -92,6 +99,38 @@ async def _time_methods(
     return times
 
 
+def measure_examples(folder: Path, count: int) -> None:
+    """Print how long questions over the sample take with and without confirmed questions."""
+    known = [gold for listed in listed_sets(("spider-graphs",)) for gold in listed.questions]
+    examples = tuple(
+        QueryExample(f"{gold.text} {n}" if n >= len(known) else gold.text, gold.sparql or "", "en")
+        for n, gold in zip(range(count), cycle(known), strict=False)
+    )
+    Workspace(folder).add("sample", [sample.graph_path()])
+    graph = Workspace(folder).find("sample")
+    questions = read_questions(sample.questions_path().with_suffix(".jsonl"))[:60]
+    without, with_all = asyncio.run(_time_examples(questions, graph, examples))
+    more = median(after - before for before, after in zip(without, with_all, strict=True))
+    figures = [f"{1000 * figure:.1f}" for figure in (median(without), median(with_all), more)]
+    print_table(("examples", "n", "without ms", "with ms", "more ms"), (count, 60, *figures))
+
+
+async def _time_examples(
+    questions: Sequence[GoldQuestion], graph: KnowledgeGraph, examples: tuple[QueryExample, ...]
+) -> tuple[list[float], list[float]]:
+    """Return the seconds of each question without and with examples, never twice in a row."""
+    method, count = ConfirmedAnswerMethod(GraphSearch()), len(questions)
+    graphs = graph, replace(graph, examples=examples)
+    times = [0.0] * count, [0.0] * count
+    for at in (0, *range(count)):  # the first warms up
+        for own, seconds, place in zip(graphs, times, (at, at - count // 2), strict=True):
+            started, gold = time.perf_counter(), questions[place]
+            [step async for step in method.answer(Question(gold.text), [own])]
+            seconds[place] = time.perf_counter() - started
+    await graph.endpoint.close()
+    return times
+
+
 def measure_commands(folder: Path, rounds: int) -> None:
     """Print how long commands take in new processes."""
     added = askgraph("add", "space", sample.graph_path(), workspace=folder)
@@ -111,11 +150,14 @@ def main() -> None:
     add("--rounds", type=int, help="how often each question is asked (3), or command run (5)")
     add("--guided", action="store_true", help="measure the method guided")
     add("--set", action="append", default=[], help="with --guided: a set; without it two")
+    add("--examples", type=int, help="measure with so many confirmed questions")
     add("--cold", action="store_true", help="measure commands in new processes")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if chosen.cold:
             measure_commands(Path(folder), chosen.rounds or 5)
+        elif chosen.examples:
+            measure_examples(Path(folder), chosen.examples)
         elif chosen.guided:
             measure_guided(Path(folder), chosen.rounds or 3, chosen.set)
         else:

@@ -87,8 +87,11 @@ def build_percentile(
     keys, value = _get_keys(base), _get_aggregate(base)[1].arguments[0]
     ranks, lower, higher, every = build_ranks(base.where, keys, value, owner, rename)
     bounds = tuple(
-        Call("<=", (Call("*", (number, _ALL_PERCENT)), Call("*", (every, _to_literal(share)))))
-        for number, share in ((lower, percent), (higher, 100 - percent))
+        Call("<=", (Call("*", (number, _ALL_PERCENT)), Call("*", (every, share))))
+        for number, share in (
+            (lower, Literal(f"{percent:g}", datatype=NamedNode(XSD_DECIMAL))),
+            (higher, Literal(f"{100 - percent:g}", datatype=NamedNode(XSD_DECIMAL))),
+        )
     )
     lowest, highest = (
         Variable(f"{name}_{_find_variable(value).value}") for name in ("lowest", "highest")
@@ -210,10 +213,6 @@ def _get_keys(base: Query) -> tuple[Variable, ...]:
 
 def _get_aggregate(base: Query) -> tuple[Variable, Call]:
     return next((name, call) for name, call in base.columns if isinstance(call, Call))
-
-
-def _to_literal(number: float) -> Literal:
-    return Literal(f"{number:g}", datatype=NamedNode(XSD_DECIMAL))
 
 
 def _find_variable(value: Expression) -> Variable:

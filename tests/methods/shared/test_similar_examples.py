@@ -102,6 +102,8 @@ def test_the_names_of_the_question_go_into_the_query(goods: KnowledgeGraph) -> N
     assert "ladder" in similar.query
     assert "anvil" not in similar.query
     assert find_similar_example(Question("x"), replace(goods, examples=())) is None
+    assert find_similar_example(Question("Which goods are brand new?"), goods) is not None
+    assert find_similar_example(Question("Which goods in room R798 are brand new?"), goods) is None
 
 
 def test_an_example_says_nothing_of_a_name_that_the_graph_lacks(goods: KnowledgeGraph) -> None:

@@ -137,7 +137,9 @@ def adjust_certainties(tree: Query, findings: Sequence[Finding]) -> tuple[Findin
     for group in negated_groups:
         if span := _get_span(group):
             adjusted = [
-                _lower_certainty(finding) if _is_mismatch(finding, span) else finding
+                _lower_certainty(finding)
+                if finding.kind in _MISMATCH_KINDS and _is_within(finding, span)
+                else finding
                 for finding in adjusted
             ]
     for union in reversed(unions):
@@ -188,10 +190,6 @@ def _get_span(group: Group) -> Span | None:
         elif isinstance(part, Filter) and part.span is not None:
             spans.append(part.span)
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
-
-
-def _is_mismatch(finding: Finding, span: Span) -> bool:
-    return finding.kind in _MISMATCH_KINDS and _is_within(finding, span)
 
 
 def _is_within(finding: Finding, span: Span) -> bool:

@@ -11,8 +11,9 @@ from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample, describe_change, digest_result, find_confirmed
+from askgraph.graph.examples import QueryExample, describe_change, digest_result
 from askgraph.graph.glossary import Glossary, GlossaryEntry
+from askgraph.methods.shared.similar_examples import find_same_example
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.query_run import answer_query
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
@@ -46,9 +47,7 @@ async def answer_from_confirmed(
             yield replace(answer, words=f"{answer.words} {source_text}")
             return
     repeats = [
-        (graph, example)
-        for graph in graphs
-        if (example := find_confirmed(question.text, question.language, graph.examples))
+        (graph, example) for graph in graphs if (example := find_same_example(question, graph))
     ]
     for graph, example in sorted(
         repeats,

@@ -24,7 +24,7 @@ from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample, Wording
+from askgraph.graph.examples import QueryExample, Wording, find_confirmed, normalize_question
 from askgraph.graph.literals import parse_term
 from askgraph.index.names import ItemKind, NameIndex, split_tokens, stem_word
 from askgraph.methods.settings import load_texts
@@ -54,13 +54,20 @@ from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.trace import Answer, Clarification, Question, Refusal, Step, Usage
 
-__all__ = ["SimilarExample", "find_similar_example", "prefer_examples", "weigh_examples"]
+__all__ = [
+    "SimilarExample",
+    "find_same_example",
+    "find_similar_example",
+    "prefer_examples",
+    "weigh_examples",
+]
 
 _WEIGHTS: Mapping[str, float] = load_texts("examples")["weights"]
 _MAX_KEPT_INDICES = 4  # callers of a server have confirmed different examples
 _MAX_COMPARED_WORDINGS = 16  # wordings that are compared word by word
 _MIN_LIKENESS = 0.5  # minimum likeness of an example that may answer a question
-_MAX_ADAPTED_EXAMPLES = 8  # examples that are compared in detail
+_MAX_READ_EXAMPLES = 8  # examples whose words are compared with their queries
+_MAX_ADAPTED_EXAMPLES = 4  # examples in the question's language that are compared in detail
 _MIN_CHANCE = 0.15  # minimum chance of an example whose query is run
 _TYPICAL_SIMILARITY = 0.9  # likeness of the nearest of many examples with another meaning
 _MIN_SURE_EXPLAINED = 0.8  # minimum share of the question's words that a sure example explains
@@ -88,6 +95,7 @@ _MEASURED_SIGNS = {"superlative": "-+", "comparative": "<>"}
 _OPPOSITE_SIGNS = ({"<", ">"}, {"-", "+"})
 _OPPOSITE_COMPARISONS = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _QUOTATION = re.compile(r"[\"“”„«‘]\s*([^\"“”„«»‘’]+?)\s*[\"“”»’]")
+_CODE = re.compile(r"\b[^\W\d_]+\d\w*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -116,13 +124,8 @@ class _Reading:
     @cached_property
     def words(self) -> tuple[tuple[str, str], ...]:
         """The content words, each with its stem, without numbers."""
-        reading = self.tokenized
-        content = [
-            token
-            for at, token in enumerate(reading.tokens)
-            if not (reading.is_stop(at) or token.text.isdigit())
-        ]
-        return tuple((token.text, token.stem) for token in content or reading.tokens)
+        content = [word for word in self.plain_words if not word.isdigit()]
+        return tuple((word, stem_word(word)) for word in content or self.plain_words)
 
     @cached_property
     def vector(self) -> Vectors | None:
@@ -192,9 +195,14 @@ class _Reading:
         """All its words, between spaces."""
         return f" {' '.join(split_tokens(self.text))} "
 
+    @cached_property
+    def main_language(self) -> str:
+        """Its language without a region."""
+        return (self.language or self.tokenized.language).split("-")[0].lower()
+
     def is_foreign_to(self, other: "_Reading") -> bool:
         """Return whether another question is in another language."""
-        return self.tokenized.language != other.tokenized.language
+        return self.main_language != other.main_language
 
     def has_text(self, value: str) -> bool:
         """Return whether a number or the words of a text are in the question, in any order."""
@@ -202,6 +210,10 @@ class _Reading:
         return value in self.numbers or (
             bool(words) and all(f" {word} " in self.folded_text for word in words)
         )
+
+
+_Neighbour = tuple[QueryExample, _Reading, float]
+"""An example, its wording that is nearest to a question, and their likeness."""
 
 
 _read_question = lru_cache(maxsize=4096)(_Reading)
@@ -215,28 +227,37 @@ class _ExampleIndex:
     owners: tuple[QueryExample, ...]
     wordings: tuple[Wording, ...]
     vectors: Vectors
+    by_wording: Mapping[str, Sequence[QueryExample]]  # by their normalized wordings
     links: dict[str, Sequence[Link]] = field(default_factory=dict)
 
     @classmethod
     def build(cls, examples: tuple[QueryExample, ...]) -> "_ExampleIndex":
         """Read the wordings of examples."""
         owners, wordings, vectors = [], [], []
+        by_wording: dict[str, list[QueryExample]] = {}
         for example in examples:
+            for text in dict.fromkeys(example.normalized_wordings):
+                by_wording.setdefault(text, []).append(example)
             for wording in example.wordings:
                 vector = _Reading(wording.text, wording.language).vector
                 if vector is not None:
                     owners.append(example)
                     wordings.append(wording)
                     vectors.append(vector)
-        return cls(examples, tuple(owners), tuple(wordings), np.array(vectors, np.float32))
+        stacked = np.array(vectors, np.float32)
+        return cls(examples, tuple(owners), tuple(wordings), stacked, by_wording)
 
-    def find_nearest(self, reading: _Reading) -> Iterator[tuple[QueryExample, _Reading, float]]:
+    def has(self, examples: Sequence[QueryExample]) -> bool:
+        """Return whether it is the index of some examples."""
+        return self.examples is examples or self.examples == examples
+
+    def find_nearest(self, reading: _Reading) -> Iterator[_Neighbour]:
         """Yield the nearest examples first, each with its nearest wording and the likeness."""
         if reading.vector is None or not self.owners:
             return
         cosines = np.einsum("ij,j->i", self.vectors, reading.vector)  # no threads for so little
         count = min(_MAX_COMPARED_WORDINGS, len(cosines))
-        nearest: dict[int, tuple[QueryExample, _Reading, float]] = {}
+        nearest: dict[int, _Neighbour] = {}
         for at in np.argpartition(-cosines, count - 1)[:count].tolist():
             owner, wording = self.owners[at], self.wordings[at]
             other = _read_question(wording.text, wording.language)
@@ -254,11 +275,19 @@ _indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary(
 def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
     """Return the index of a graph's examples; those of the last few callers are kept."""
     indices = _indices.setdefault(graph.names, [])
-    index = next((item for item in indices if item.examples == graph.examples), None)
+    index = next((item for item in indices if item.has(graph.examples)), None)
     if index is None:
         index = _ExampleIndex.build(tuple(graph.examples))
         indices[:] = [*indices, index][-_MAX_KEPT_INDICES:]
     return index
+
+
+def find_same_example(question: Question, graph: KnowledgeGraph) -> QueryExample | None:
+    """Return the latest confirmed example of the same question, or None."""
+    if not graph.examples:
+        return None
+    same = _load_index(graph).by_wording.get(normalize_question(question.text), ())
+    return find_confirmed(question.text, question.language, same)
 
 
 def find_similar_example(question: Question, graph: KnowledgeGraph) -> SimilarExample | None:
@@ -279,23 +308,19 @@ def weigh_examples(
     reading = _Reading(question.text, language or tokenize(question.text).language)
     nearest = [item for item in index.find_nearest(reading) if item[2] >= _MIN_LIKENESS]
     links = link_text(reading.text, reading.language, graph.names).links if nearest else ()
-    name_stems = {
-        reading.tokenized.tokens[at].stem
-        for link in _select_whole_names(list(_select_names(links).values()))
-        for at in link.positions
-    }
-    for example, wording, likeness in nearest[:_MAX_ADAPTED_EXAMPLES]:
-        try:
-            query = _adapt_operators(_read_query(example.query), wording, reading)
-        except QuerySyntaxError:
+    compared = sorted(
+        _compare_nearest(reading, nearest, links), key=lambda item: -estimate_chance(item[3])
+    )
+    for at, (example, wording, read_query, evidence) in enumerate(compared):
+        if at >= _MAX_ADAPTED_EXAMPLES and not evidence["foreign"]:
             continue
+        if estimate_chance(evidence) < least:  # form, operators, names and numbers only lower it
+            return
+        query = _adapt_operators(read_query, wording, reading)
         if query is None:
             continue
-        rivals = (item[2] for item in nearest if item[0].query.split() != example.query.split())
-        evidence = collect_evidence(reading, wording, query, name_stems)
-        evidence |= {"likeness": likeness, "linked": _measure_linked(links, query.iris)}
-        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *rivals])
-        if estimate_chance(evidence) < least:  # names and numbers can only lower it
+        evidence |= _compare_operators(reading, wording, query)
+        if estimate_chance(evidence) < least:
             continue
         adapted = _adapt_example(query, wording, reading, links, graph, index.links)
         if least > 0 and adapted.is_other:
@@ -309,31 +334,60 @@ def weigh_examples(
             yield SimilarExample(example, adapted.query, chance, wording.text), evidence
 
 
-def collect_evidence(
+def _compare_nearest(
+    reading: _Reading, nearest: Sequence[_Neighbour], links: Sequence[Link]
+) -> Iterator[tuple[QueryExample, _Reading, "_ExampleQuery", dict[str, float]]]:
+    """Yield the nearest examples with the evidence of their words, as if all else were alike."""
+    names = {
+        reading.tokenized.tokens[at].stem
+        for link in _select_whole_names(list(_select_names(links).values()))
+        for at in link.positions
+    }
+    for example, wording, likeness in nearest[:_MAX_READ_EXAMPLES]:
+        try:
+            query = _read_query(example.query)
+        except QuerySyntaxError:
+            continue
+        rivals = (item[2] for item in nearest if item[0].query.split() != example.query.split())
+        evidence = _compare_words(reading, wording, query, names)
+        evidence |= {"likeness": likeness, "linked": _measure_linked(links, query.iris)}
+        evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *rivals])
+        yield example, wording, query, evidence
+
+
+def _compare_words(
     reading: _Reading, wording: _Reading, query: "_ExampleQuery", names: Collection[str]
 ) -> dict[str, float]:
-    """Return what is alike and what differs between a question and an example, but for names.
+    """Return what is alike in the words of a question and an example, as if all else were alike.
 
     Args:
         names: the stems of the names in the question.
     """
+    words = tuple(word for word in reading.words if word[1] not in names)
+    own_words = tuple(word for word in wording.words if word[1] not in names)
+    return {
+        "form": 1.0,
+        **dict.fromkeys(("operators", "asks", "unserved", "unasked", "missing", "extra"), 0.0),
+        "foreign": float(reading.is_foreign_to(wording)),
+        "explained": _measure_coverage(reading.words, wording.words, query.name_words),
+        "mentioned": _measure_coverage(wording.words, reading.words),
+        "predicated": _measure_coverage(words, own_words, query.name_words),
+        "named": float(len(words) < len(reading.words)),
+    }
+
+
+def _compare_operators(
+    reading: _Reading, wording: _Reading, query: "_ExampleQuery"
+) -> dict[str, float]:
+    """Return what is alike in the forms and operators of a question and an example."""
     operators, own_operators = reading.operators, wording.operators
     differing = ((operators - own_operators) + (own_operators - operators)).total()
-    predicate_words = tuple(word for word in reading.words if word[1] not in names)
-    own_predicate_words = tuple(word for word in wording.words if word[1] not in names)
     return {
-        "foreign": float(reading.is_foreign_to(wording)),
         "form": compare_forms(reading.form, wording.form),
         "operators": min(differing, _MAX_DIFFERENCE_COUNT),
         "asks": _compare_asks(operators, own_operators),
         "unserved": float(len(reading.kinds - query.kinds)),
         "unasked": float(len(query.kinds - reading.kinds)),
-        "missing": 0.0,
-        "extra": 0.0,
-        "explained": _measure_coverage(reading.words, wording.words, query.name_words),
-        "mentioned": _measure_coverage(wording.words, reading.words),
-        "predicated": _measure_coverage(predicate_words, own_predicate_words, query.name_words),
-        "named": float(len(predicate_words) < len(reading.words)),
     }
 
 
@@ -389,6 +443,7 @@ def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
     }
 
 
+@lru_cache(maxsize=1024)  # without names, two shares are of the same words
 def _measure_coverage(
     words: tuple[tuple[str, str], ...], *other_words: tuple[tuple[str, str], ...]
 ) -> float:
@@ -529,10 +584,16 @@ def _adapt_example(
     possible_classes, named_classes = kinds
     is_alike = compare_forms(reading.form, wording.form) >= _MIN_SAME_FORM
     fresh = [iri for iri in named_classes if is_alike and iri not in example.iris]
-    if (lost or iris or fresh) and wording.text not in known_links:
+    targets, arrays = _select_names(links), graph.arrays
+    nameable = [iri for iri in iris if arrays is None or arrays.terms.find_iri(iri) is not None]
+    has_values = any(link.kind is ItemKind.VALUE for link in targets.values())
+    is_hopeless = bool(lost) and not has_values and not reading.is_foreign_to(wording)
+    has_pairs = bool(lost or nameable) and not is_hopeless
+    fresh = [] if is_hopeless else fresh
+    if (has_pairs or fresh) and wording.text not in known_links:
         linked = link_text(wording.text, wording.language, graph.names)
         known_links[wording.text] = linked.links
-    if lost or iris:
+    if has_pairs:
         names, lost = _pair_names((lost, iris), known_links[wording.text], links, graph)
     old_classes = {
         link.target
@@ -562,16 +623,17 @@ def _adapt_example(
     query = to_text(changed) if changed is not tree else example.text
     extra = [text for text in (*reading.numbers, *reading.quotations) if text not in query]
     tokens = reading.tokenized.tokens
-    for link in _select_whole_names(list(_select_names(links).values())):
+    for link in _select_whole_names(list(targets.values())):
         words = " ".join(tokens[at].text for at in link.positions)
         if link.target not in query and not wording.has_text(words):
             extra.append(words)
-    targets = _select_names(links)
     constants = [text for text in (*texts, *iris) if text not in {*names, *numbers, *targets}]
     mentions = [_compare_mention(constant, wording, reading) for constant in constants]
     if reading.is_foreign_to(wording):  # "North", and "Norden"
         lost = [text for text in lost if _compare_mention(text, wording, reading)]
-    is_other = bool(lost) or "other" in mentions
+    codes = (code for code in _CODE.findall(reading.text) if not wording.has_text(code))
+    has_other_code = any(code.casefold() not in query.casefold() for code in codes)
+    is_other = bool(lost) or "other" in mentions or has_other_code
     is_unlike = "unlike" in mentions or len(fresh) == len(replaced) > 1
     return _Adaptation(query, is_other, is_unlike, min(len(extra), _MAX_DIFFERENCE_COUNT))
 

@@ -156,6 +156,9 @@ class _QuantityParser:
             yield self.share_unit(current, next_quantity)
 
     def parse_quantity(self, at: int) -> Quantity | None:
+        word = self.words[at]
+        if not word[:1].isdigit() and word not in self.lists.quantity_starts:
+            return None
         for candidate in (
             *self.parse_dates(at),
             self.parse_period(at),

@@ -261,9 +261,9 @@ def detect_operators(
 def _has_verb_first(reading: TokenizedQuestion) -> bool:
     """Return whether the order of words asks for yes or no: "¿Ganó X …?", "X a-t-il gagné …?"."""
     if not reading.tokens or any(
-        reading.has_phrase_at(phrase, at)
+        word == phrase[0] and reading.has_phrase_at(phrase, at)
         for phrase in reading.word_list.request_phrases["which"]
-        for at in range(len(reading.tokens))
+        for at, word in enumerate(reading.folded_words)
     ):
         return False
     first = reading.tokens[0]
@@ -479,14 +479,15 @@ def _detect_operator_at(
         matches.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
     for phrase, name in lists.operators_by_first_word.get(token.folded, ()):
         last = at + len(phrase) - 1
+        if not reading.has_phrase_at(phrase, at) or not _can_occur(name, at, reading):
+            continue
         may_continue = name == "not" or (name in COMPARISON_SIGNS and len(phrase) > 1)
         if may_continue and _is_comparison_start(reading, last):
             continue  # "have no more than", "8 or more than 10"
-        if reading.has_phrase_at(phrase, at) and _can_occur(name, at, reading):
-            rank = 2 if name in _PREFERRED_OPERATORS else int(name == "past")
-            matches.append((len(phrase), rank, Operator(name, at, last)))
-            if name in _EXTREMES:
-                matches += _match_after_article(reading, at, last)
+        rank = 2 if name in _PREFERRED_OPERATORS else int(name == "past")
+        matches.append((len(phrase), rank, Operator(name, at, last)))
+        if name in _EXTREMES:
+            matches += _match_after_article(reading, at, last)
     # A word asks for names that contain a text: "contains 'x'".
     texts, word = reading.word_list.text_words, reading.tokens[at].folded
     having = word in texts["has"]

@@ -126,6 +126,12 @@ class WordList:
         return frozenset(phrase[0] for phrase in phrases)
 
     @cached_property
+    def quantity_starts(self) -> frozenset[str]:
+        """The words that may start a quantity, but for those with digits."""
+        words = (self.number_words, self.months, self.decades, self.ordinals)
+        return self.time_phrase_starts.union(*words, get_shared_words().roman_numerals)
+
+    @cached_property
     def comparison_endings(self) -> frozenset[str]:
         """Last words of comparisons, after which "a" may be a number: "longer than a"."""
         comparisons = (*self.operators["more_than"], *self.operators["less_than"])
