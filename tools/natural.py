@@ -7,6 +7,7 @@
     python tools/natural.py --set paraphrases --as-it-is      # known questions, reworded
     python tools/natural.py --set paraphrases --as-it-is --confirmed
     python tools/natural.py --as-it-is --confirmed half       # each half learns from the other
+    python tools/natural.py --without vectors                 # what a part is worth
 
 Candidates over a graph are ranked by weights that were fitted without it where there are some
 (`tools/held_out.toml`), with `--as-it-is` always by the package's. Confidence is the package's.
@@ -36,6 +37,7 @@ from rich.progress import Progress
 from tools.accuracy_floors import HELD_OUT, align, data_folder
 from tools.natural_cases import (
     FOLDERS,
+    PARTS,
     GraphTask,
     JudgedOutcome,
     NaturalQuestion,
@@ -173,10 +175,10 @@ def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutco
             by_file.setdefault(question.kg, []).append(question)
     if not by_file:
         raise SystemExit(f"natural: {name!r} has no question over such a graph")
-    workspace = prepare_workspace(chosen.build / FOLDERS[name])
+    workspace = prepare_workspace(chosen.build / chosen.without / FOLDERS[name])
     tasks = [
         GraphTask(data / FOLDERS[name] / "kg" / kg, asked, workspace, chosen.method,
-                  settings, places=chosen.bad is not None, examples=examples)
+                  settings, chosen.bad is not None, chosen.without, examples)
         for kg, questions in by_file.items()
         for asked, examples in _list_folds(questions, data, chosen.confirmed)
     ]  # fmt: skip
@@ -227,6 +229,7 @@ def _arguments() -> argparse.Namespace:
         default="",
         help="the known questions of spider-graphs are confirmed, or each half for the other half",
     )
+    add("--without", choices=PARTS, default="", help="leave one part of graph search out")
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")
     add("--bad", type=Path, metavar="FILE", help="write wrong and refused ones as JSON lines")

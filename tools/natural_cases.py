@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 import numpy as np
 from pyoxigraph import Literal as RdfLiteral
@@ -26,6 +27,7 @@ from askgraph.errors import AskgraphError
 from askgraph.evaluation import ResultTable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
+from askgraph.search import decide
 from askgraph.search.rank import cluster_candidates
 from askgraph.sparql.results import Term
 from askgraph.sparql.serializer import render_query
@@ -52,21 +54,13 @@ INDEX_ROOMS = ("endpoint", "graph", "index", "workspace")
 
 @dataclass(frozen=True)
 class NaturalQuestion:
-    """A question over the graph of a file.
+    """A question over the graph of a file."""
 
-    Attributes:
-        id: Identifies the question in its set.
-        kg: The name of the graph's file.
-        text: The question.
-        gold: The right queries; none if the graph cannot answer.
-        tags: The kinds of question.
-    """
-
-    id: str
-    kg: str
-    text: str
-    gold: tuple[str, ...]
-    tags: tuple[str, ...]
+    id: str  # identifies the question in its set
+    kg: str  # the name of the graph's file
+    text: str  # the question
+    gold: tuple[str, ...]  # the right queries; none if the graph cannot answer
+    tags: tuple[str, ...]  # the kinds of question
 
     @property
     def graph(self) -> str:
@@ -76,33 +70,22 @@ class NaturalQuestion:
 
 @dataclass(frozen=True)
 class JudgedOutcome:
-    """The outcome of one question.
-
-    Attributes:
-        status: `answer`, `clarification`, `refusal` or `crash`.
-        attempt_f1: The F1 of the answer or of the best attempt.
-        confidence: That of the answer or of the best attempt.
-        query: The query of the answer or of the best attempt.
-        reading: The query in words.
-        words: What the user reads: the sentence of the answer, the reason or the question back.
-        error: The error of a crash.
-        place: The place of the first right candidate, from 1; None if there is none or no search.
-    """
+    """The outcome of one question, with the figures and query of the answer or best attempt."""
 
     id: str
     graph: str
     tags: tuple[str, ...]
     question: str
     gold: tuple[str, ...]
-    status: str
+    status: str  # `answer`, `clarification`, `refusal` or `crash`
     attempt_f1: float = 0.0
     confidence: float = 0.0
     seconds: float = 0.0
     query: str = ""
-    reading: str = ""
-    words: str = ""
+    reading: str = ""  # the query in words
+    words: str = ""  # the sentence of the answer, the reason or the question back
     error: str = ""
-    place: int | None = None
+    place: int | None = None  # that of the first right candidate, from 1
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> "JudgedOutcome":
@@ -177,29 +160,41 @@ def prepare_workspace(folder: Path) -> Path:
     return workspace
 
 
+def _keep_first(first: Any, *_: object) -> Any:
+    return first
+
+
+def _weigh_evidence(proposal: Any, ranked: Any) -> float:
+    evidence = decide.collect_evidence(proposal, ranked) if ranked else None
+    return decide.calibrate(decide.score_evidence(evidence)) if evidence else 0.0
+
+
+PARTS: Mapping[str, Mapping[str, object]] = {
+    "vectors": {"search.pipeline.link_by_meaning": _keep_first},
+    "vocabularies": {"graph.vocabularies._read_packaged_files": tuple},
+    "speller": {"search.pipeline.correct_spelling": _keep_first},
+    "limits": {"search.decide.estimate_confidence": _weigh_evidence},
+}
+"""What takes the place of a part that is left out; `limits` of confidence leave only its trees."""
+
+
 @dataclass(frozen=True)
 class GraphTask:
-    """The questions over one graph, and how to ask them.
-
-    Attributes:
-        path: The file of the graph.
-        workspace: The folder of the workspace.
-        method: The name of the method.
-        settings: The settings of the method.
-        places: Whether to look for the right query among the candidates of a bad outcome.
-        examples: Confirmed questions, which the graph has.
-    """
+    """The questions over one graph, and how to ask them."""
 
     path: Path
     questions: tuple[NaturalQuestion, ...]
     workspace: Path
     method: str
     settings: Mapping[str, str] = field(default_factory=dict)
-    places: bool = False
-    examples: tuple[QueryExample, ...] = ()
+    places: bool = False  # whether to look for the right query among the candidates
+    without: str = ""  # a part that is left out
+    examples: tuple[QueryExample, ...] = ()  # confirmed questions, which the graph has
 
     def run(self) -> list[JudgedOutcome]:
         """Ask all questions, one after the other."""
+        for target, value in PARTS.get(self.without, {}).items():
+            patch(f"askgraph.{target}", value).start()
         workspace, name = Workspace(self.workspace), self.path.stem
         if name not in workspace.graphs():
             workspace.add(name, [self.path])

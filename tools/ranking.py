@@ -6,7 +6,7 @@
     python tools/ranking.py --write         # make search/rank/ranking.toml and tools/held_out.toml
 
 The candidates of each question are scored by what they give against gold; weights are fitted so
-that better ones come first (`tools/ranking_fit.py`). What is printed of a graph comes from weights
+that better ones come first. What is printed of a graph comes from weights
 that were fitted without it; variants of one graph are one. `--write` makes two files: the weights
 of the package, fitted to all graphs, and for each graph those that were fitted without it. Who
 measures on these graphs takes the latter (`--set ranking=tools/held_out.toml` of

@@ -42,7 +42,7 @@ def graphs(common: CommonOptions, json: bool = False) -> None:
     rows = [
         (
             str(entry["name"]),
-            *(_format_count(entry[name]) for name in _COUNT_COLUMNS),
+            *(f"{n:,}" if isinstance(n := entry[name], int) else "?" for name in _COUNT_COLUMNS),
             str(entry["source"]),
         )
         for entry in entries
@@ -65,10 +65,6 @@ def _describe_graph(workspace: Workspace, name: str, settings: GraphSettings) ->
         "predicates": len(profile.predicates),
         "created": profile.created,
     }
-
-
-def _format_count(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else "?"
 
 
 def add(

@@ -181,8 +181,8 @@ class ServiceCall:
             positions = [position_by_name.get(name) for name in self.clause.names]
             rows += [
                 tuple(
-                    None if position is None else _replace_blank(row[position], mark)
-                    for position in positions
+                    NamedNode(f"{mark}:{term.value}") if isinstance(term, BlankNode) else term
+                    for term in (None if at is None else row[at] for at in positions)
                 )
                 for row in result.rows
             ]
@@ -215,10 +215,6 @@ async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, Value]]) -> list[V
 
 
 _REPLIES = count()
-
-
-def _replace_blank(term: Term | None, mark: str) -> Term | None:
-    return NamedNode(f"{mark}:{term.value}") if isinstance(term, BlankNode) else term
 
 
 @dataclass

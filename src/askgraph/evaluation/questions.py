@@ -257,7 +257,7 @@ def _replace_with_names(
     gold_values = gold.get_values()
     rows = tuple(
         tuple(
-            _choose_name(cell, names.get(term.value, frozenset()) & gold_values)
+            min(names.get(term.value, frozenset()) & gold_values, key=str, default=cell)
             if isinstance(term, NamedNode)
             else cell
             for cell, term in zip(row, terms, strict=True)
@@ -265,10 +265,6 @@ def _replace_with_names(
         for row, terms in zip(predicted.rows, predicted.terms, strict=True)
     )
     return replace(predicted, rows=rows)
-
-
-def _choose_name(cell: Cell | None, names: Set[Cell]) -> Cell | None:
-    return min(names, key=str) if names else cell
 
 
 def collect_names(graph: KnowledgeGraph) -> dict[str, set[Cell]]:

@@ -216,6 +216,7 @@ def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
     ("text", "forms"),
     [
         ("How mnay contries hav a temprature", "how many countries hav a temperature"),
+        ("wich hat wich has a photo", "which hat wich has a photo"),
         ("averge nubmer of phtos per cuontry", "average number of photos per country"),
         ("Which moons ater 1990 hvae phoptgraphs", "which moons after 1990 have phoptgraphs"),
         ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),

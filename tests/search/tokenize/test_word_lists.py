@@ -112,6 +112,14 @@ def test_a_text_without_function_words_counts_as_english() -> None:
     assert word_lists.detect_language([]) == "en"
 
 
+@for_each(
+    ("text", "language"),
+    [("outils écrits en Rust", "fr"), ("in Rust geschriebene Tools", "de"), ("date in Rust", "en")],
+)
+def test_known_words_tell_languages_with_a_common_function_word(text: str, language: str) -> None:
+    assert word_lists.detect_language(text.split()) == language
+
+
 KINDS = {"persons", "bodies", "places", "times"}
 
 

@@ -53,7 +53,7 @@ class Text2Sparql:
                 sparql=_records.get_query(record),
                 tags=_records.get_texts(record, "features"),
                 predicates=tuple(
-                    _expand_name(name, namespace)
+                    namespace + name[1:] if name.startswith(":") else name
                     for name in _records.get_texts(record, "properties")
                 ),
             )
@@ -97,7 +97,3 @@ def _add_language_suffix(items: Iterator[_records.Item]) -> Iterator[_records.It
         else:
             number = question.id.removesuffix(f"@{question.language}")
             yield location, replace(question, id=f"{number}-{question.language}")
-
-
-def _expand_name(name: str, namespace: str) -> str:
-    return namespace + name[1:] if name.startswith(":") else name

@@ -247,10 +247,6 @@ class _ExampleIndex:
         stacked = np.array(vectors, np.float32)
         return cls(examples, tuple(owners), tuple(wordings), stacked, by_wording)
 
-    def has(self, examples: Sequence[QueryExample]) -> bool:
-        """Return whether it is the index of some examples."""
-        return self.examples is examples or self.examples == examples
-
     def find_nearest(self, reading: _Reading) -> Iterator[_Neighbour]:
         """Yield the nearest examples first, each with its nearest wording and the likeness."""
         if reading.vector is None or not self.owners:
@@ -275,9 +271,10 @@ _indices: WeakKeyDictionary[NameIndex, list[_ExampleIndex]] = WeakKeyDictionary(
 def _load_index(graph: KnowledgeGraph) -> _ExampleIndex:
     """Return the index of a graph's examples; those of the last few callers are kept."""
     indices = _indices.setdefault(graph.names, [])
-    index = next((item for item in indices if item.has(graph.examples)), None)
+    own = graph.examples
+    index = next((it for it in indices if it.examples is own or it.examples == own), None)
     if index is None:
-        index = _ExampleIndex.build(tuple(graph.examples))
+        index = _ExampleIndex.build(tuple(own))
         indices[:] = [*indices, index][-_MAX_KEPT_INDICES:]
     return index
 

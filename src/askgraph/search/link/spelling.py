@@ -9,6 +9,7 @@ stay, and so does a word that is one letter off a name in the graph, which is li
 
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from string import ascii_lowercase
 from typing import Final
 
@@ -40,6 +41,10 @@ def _correct(
     token: QuestionToken, at: int, reading: TokenizedQuestion, index: NameIndex
 ) -> QuestionToken:
     word, function_words = token.folded, reading.word_list.function_words
+    if at == 0 and token.quote is None and word not in function_words:
+        opening = _find_opening(word, reading)
+        if opening and index.find_word(token.stem) is None:
+            return replace(token, folded=opening, stem=stem_word(opening))
     has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     if (
         not _MIN_LENGTH <= len(word) <= _MAX_LENGTH
@@ -69,6 +74,15 @@ def _correct(
     if best is None or (best not in listed and in_graph - weights.keys()):
         return token
     return replace(token, folded=best, stem=stem_word(best))
+
+
+def _find_opening(word: str, reading: TokenizedQuestion) -> str | None:
+    """Return the only question word that lacks a letter or has two swapped in a word: "wich"."""
+    lists = reading.word_list
+    phrases = (*lists.request_phrases["which"], *chain(*lists.question_words.values()))
+    openings = {phrase[0] for phrase in phrases} & _list_near_words(word).keys()
+    openings = {x for x in openings if x[0] == word[0] and {*word} <= {*x} and len(x) >= len(word)}
+    return openings.pop() if len(openings) == 1 else None
 
 
 def _list_near_words(word: str) -> dict[str, float]:

@@ -427,15 +427,11 @@ def _find_opposed_bounds(query: QueryBuilder) -> tuple[Filter, Filter] | None:
                     continue
                 distance = number - opposite[0] if is_lower else opposite[0] - number
                 if distance > 0 or (
-                    distance == 0 and not ("=" in sign and _is_inclusive(opposite[1]))
+                    distance == 0
+                    and not ("=" in sign and "=" in getattr(opposite[1].condition, "name", ""))
                 ):
                     return opposite[1], condition_filter
     return None
-
-
-def _is_inclusive(bound: Filter) -> bool:
-    """Return whether a bound includes its own value."""
-    return isinstance(bound.condition, Call) and "=" in bound.condition.name
 
 
 def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool:

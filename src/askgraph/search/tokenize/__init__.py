@@ -599,7 +599,8 @@ class TokenizedQuestion:
     def is_generic_noun(self, at: int) -> bool:
         """Return whether a token is a noun for anything: "item"; no name, no verb after "who"."""
         token, before = self.tokens[at], self.folded_words[max(0, at - 1) : at]
-        if token.quote is not None or token.stem not in self.word_list.generic_nouns:
+        english = get_word_list("en").generic_nouns  # "Tools" is German, too
+        if token.quote is not None or token.stem not in self.word_list.generic_nouns | english:
             return False
         is_name = at > 0 and token.is_capitalized
         persons = {phrase[-1] for phrase in self.word_list.question_words["person"]}

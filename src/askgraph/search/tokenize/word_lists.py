@@ -335,6 +335,16 @@ def load_translations(language: str) -> Mapping[str, Phrase]:
     return {word: english for word, english in forms.items() if word not in stop_words} | listed
 
 
+@cache
+def _list_translated_words(language: str) -> tuple[frozenset[str], Sequence[str]]:
+    """Return a language's words in the translations, folded, and the endings that they take."""
+    table, column = _read_table("translations"), LANGUAGES.index(language)
+    lines = (line for text in table["words"].values() for line in text.splitlines())
+    words = (word for line in lines for word in line.split("|")[column].split(","))
+    endings = table["endings"].get(language, ("", "s"))
+    return frozenset(fold_word(word.strip()) for word in words), endings
+
+
 def translate_word(word: str, language: str) -> Phrase:
     """Return the English stems for a folded word; of a German compound, those of its parts.
 
@@ -378,7 +388,8 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
 
 def detect_language(words: Sequence[str]) -> str:
     """Return the language with the most function words in the text."""
-    # On a draw, words with typical letters or endings, or of operators, decide; else it is English.
+    # On a draw, words with typical letters or endings, of operators, or of the translations decide;
+    # else it is English.
     shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
     votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
     drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]
@@ -386,9 +397,11 @@ def detect_language(words: Sequence[str]) -> str:
 
     def count_typical(code: str) -> int:
         parts, operator_words = shared.endings[code], get_word_list(code).operator_words
+        known, endings = _list_translated_words(code)
         return sum(
             word.endswith(parts[1:])
             or fold_word(word) in operator_words
+            or any(fold_word(word).removesuffix(ending) in known for ending in endings)
             or not set(parts[0]).isdisjoint(word)
             for word in plain_words
         )
