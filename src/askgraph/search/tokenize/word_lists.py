@@ -389,7 +389,7 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
 def detect_language(words: Sequence[str]) -> str:
     """Return the language with the most function words in the text."""
     # On a draw, words with typical letters or endings, of operators, or of the translations decide;
-    # else it is English.
+    # else it is English. A text without function words may be a name of any language.
     shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
     votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
     drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]
@@ -397,7 +397,8 @@ def detect_language(words: Sequence[str]) -> str:
 
     def count_typical(code: str) -> int:
         parts, operator_words = shared.endings[code], get_word_list(code).operator_words
-        known, endings = _list_translated_words(code)
+        has_votes = len(drawn) < len(LANGUAGES)
+        known, endings = _list_translated_words(code) if has_votes else ((), ())
         return sum(
             word.endswith(parts[1:])
             or fold_word(word) in operator_words
