@@ -221,7 +221,7 @@ def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
         ("Which moons ater 1990 hvae phoptgraphs", "which moons after 1990 have phoptgraphs"),
         ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
         ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
-        (f"who {'mna' * 400_000} knows", f"who {'mna' * 400_000} knows"),
+        (f"{'mna' * 9_000} {'mna' * 400_000}", f"{'mna' * 9_000} {'mna' * 400_000}"),
         ("¿Cuántas fotogarfías tiene qxzvv?", "cuantas fotografias tiene qxzvv"),
     ],
 )

@@ -20,6 +20,7 @@ from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
 _MIN_LENGTH, _MIN_CONTENT_LENGTH = 4, 5
 """Letters of a word that is corrected; shorter content words are often abbreviations."""
+_MAX_OPENING_LENGTH: Final = 12  # no question word is longer
 _MAX_LENGTH: Final = 30  # a longer word has too many words a letter off
 _MAX_OTHER_COST: Final = 1.03  # maximum cost of a word that neither the graph nor the lists have
 _GRAPH_WORD_BONUS, _FUNCTION_WORD_BONUS = 0.3, 0.2
@@ -79,6 +80,8 @@ def _correct(
 def _find_opening(word: str, reading: TokenizedQuestion) -> str | None:
     """Return the only question word that lacks a letter or has two swapped in a word: "wich"."""
     lists = reading.word_list
+    if len(word) > _MAX_OPENING_LENGTH:
+        return None
     phrases = (*lists.request_phrases["which"], *chain(*lists.question_words.values()))
     openings = {phrase[0] for phrase in phrases} & _list_near_words(word).keys()
     openings = {x for x in openings if x[0] == word[0] and {*word} <= {*x} and len(x) >= len(word)}
