@@ -78,7 +78,7 @@ def _correct(
 
 
 def _find_opening(word: str, reading: TokenizedQuestion) -> str | None:
-    """Return the only question word that lacks a letter or has two swapped in a word: "wich"."""
+    """Return the only question word with a letter more, or two letters swapped: "wich"."""
     lists = reading.word_list
     if len(word) > _MAX_OPENING_LENGTH:
         return None

@@ -426,10 +426,9 @@ def _find_opposed_bounds(query: QueryBuilder) -> tuple[Filter, Filter] | None:
                 if opposite is None:
                     continue
                 distance = number - opposite[0] if is_lower else opposite[0] - number
-                if distance > 0 or (
-                    distance == 0
-                    and not ("=" in sign and "=" in getattr(opposite[1].condition, "name", ""))
-                ):
+                own = opposite[1].condition
+                has_both_bounds = "=" in sign and isinstance(own, Call) and "=" in own.name
+                if distance > 0 or (distance == 0 and not has_both_bounds):
                     return opposite[1], condition_filter
     return None
 

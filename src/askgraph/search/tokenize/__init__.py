@@ -599,8 +599,9 @@ class TokenizedQuestion:
     def is_generic_noun(self, at: int) -> bool:
         """Return whether a token is a noun for anything: "item"; no name, no verb after "who"."""
         token, before = self.tokens[at], self.folded_words[max(0, at - 1) : at]
-        english = get_word_list("en").generic_nouns  # "Tools" is German, too
-        if token.quote is not None or token.stem not in self.word_list.generic_nouns | english:
+        lists = self.word_list, get_word_list("en")  # "Tools" is German, too
+        is_listed = any(token.stem in words.generic_nouns for words in lists)
+        if token.quote is not None or not is_listed:
             return False
         is_name = at > 0 and token.is_capitalized
         persons = {phrase[-1] for phrase in self.word_list.question_words["person"]}
