@@ -175,7 +175,7 @@ PARTS: Mapping[str, Mapping[str, object]] = {
     "speller": {"search.pipeline.correct_spelling": _keep_first},
     "limits": {"search.decide.estimate_confidence": _weigh_evidence},
 }
-"""What takes the place of a part that is left out; `limits` of confidence leave only its trees."""
+"""What replaces a part that is left out; without `limits`, only the trees give confidence."""
 
 
 @dataclass(frozen=True)

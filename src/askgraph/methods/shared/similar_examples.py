@@ -311,7 +311,7 @@ def weigh_examples(
     for at, (example, wording, read_query, evidence) in enumerate(compared):
         if at >= _MAX_ADAPTED_EXAMPLES and not evidence["foreign"]:
             continue
-        if estimate_chance(evidence) < least:  # form, operators, names and numbers only lower it
+        if estimate_chance(evidence) < least:  # later evidence can only lower it
             return
         query = _adapt_operators(read_query, wording, reading)
         if query is None:
@@ -334,7 +334,7 @@ def weigh_examples(
 def _compare_nearest(
     reading: _Reading, nearest: Sequence[_Neighbour], links: Sequence[Link]
 ) -> Iterator[tuple[QueryExample, _Reading, "_ExampleQuery", dict[str, float]]]:
-    """Yield the nearest examples with the evidence of their words, as if all else were alike."""
+    """Yield the nearest examples, each with the evidence of its words."""
     names = {
         reading.tokenized.tokens[at].stem
         for link in _select_whole_names(list(_select_names(links).values()))
@@ -355,20 +355,20 @@ def _compare_nearest(
 def _compare_words(
     reading: _Reading, wording: _Reading, query: "_ExampleQuery", names: Collection[str]
 ) -> dict[str, float]:
-    """Return what is alike in the words of a question and an example, as if all else were alike.
+    """Compare the words of a question and an example; what is not yet compared counts as alike.
 
     Args:
         names: the stems of the names in the question.
     """
     words = tuple(word for word in reading.words if word[1] not in names)
-    own_words = tuple(word for word in wording.words if word[1] not in names)
+    example_words = tuple(word for word in wording.words if word[1] not in names)
     return {
         "form": 1.0,
         **dict.fromkeys(("operators", "asks", "unserved", "unasked", "missing", "extra"), 0.0),
         "foreign": float(reading.is_foreign_to(wording)),
         "explained": _measure_coverage(reading.words, wording.words, query.name_words),
         "mentioned": _measure_coverage(wording.words, reading.words),
-        "predicated": _measure_coverage(words, own_words, query.name_words),
+        "predicated": _measure_coverage(words, example_words, query.name_words),
         "named": float(len(words) < len(reading.words)),
     }
 
@@ -376,13 +376,13 @@ def _compare_words(
 def _compare_operators(
     reading: _Reading, wording: _Reading, query: "_ExampleQuery"
 ) -> dict[str, float]:
-    """Return what is alike in the forms and operators of a question and an example."""
-    operators, own_operators = reading.operators, wording.operators
-    differing = ((operators - own_operators) + (own_operators - operators)).total()
+    """Compare the forms and operators of a question and an example."""
+    operators, example_operators = reading.operators, wording.operators
+    differing = ((operators - example_operators) + (example_operators - operators)).total()
     return {
         "form": compare_forms(reading.form, wording.form),
         "operators": min(differing, _MAX_DIFFERENCE_COUNT),
-        "asks": _compare_asks(operators, own_operators),
+        "asks": _compare_asks(operators, example_operators),
         "unserved": float(len(reading.kinds - query.kinds)),
         "unasked": float(len(query.kinds - reading.kinds)),
     }
@@ -397,7 +397,7 @@ def _compare_asks(first: Collection[str], second: Collection[str]) -> float:
 
 
 def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
-    """Return the share (0–1) of the classes and properties that words name and a query uses."""
+    """Return the share (0–1) of the linked classes and properties that a query uses."""
     kinds = (ItemKind.CLASS, ItemKind.PREDICATE)
     links_to_schema = [
         link for link in links if link.kind in kinds and link.score >= _MIN_SCHEMA_SCORE

@@ -20,7 +20,7 @@ from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
 
 _MIN_LENGTH, _MIN_CONTENT_LENGTH = 4, 5
 """Letters of a word that is corrected; shorter content words are often abbreviations."""
-_MAX_OPENING_LENGTH: Final = 12  # no question word is longer
+_MAX_QUESTION_WORD_LENGTH: Final = 12  # no question word is longer
 _MAX_LENGTH: Final = 30  # a longer word has too many words a letter off
 _MAX_OTHER_COST: Final = 1.03  # maximum cost of a word that neither the graph nor the lists have
 _GRAPH_WORD_BONUS, _FUNCTION_WORD_BONUS = 0.3, 0.2
@@ -43,9 +43,9 @@ def _correct(
 ) -> QuestionToken:
     word, function_words = token.folded, reading.word_list.function_words
     if at == 0 and token.quote is None and word not in function_words:
-        opening = _find_opening(word, reading)
-        if opening and index.find_word(token.stem) is None:
-            return replace(token, folded=opening, stem=stem_word(opening))
+        question_word = _find_question_word(word, reading)
+        if question_word and index.find_word(token.stem) is None:
+            return replace(token, folded=question_word, stem=stem_word(question_word))
     has_capital_nouns = reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
     if (
         not _MIN_LENGTH <= len(word) <= _MAX_LENGTH
@@ -77,15 +77,15 @@ def _correct(
     return replace(token, folded=best, stem=stem_word(best))
 
 
-def _find_opening(word: str, reading: TokenizedQuestion) -> str | None:
-    """Return the only question word with a letter more, or two letters swapped: "wich"."""
+def _find_question_word(word: str, reading: TokenizedQuestion) -> str | None:
+    """Return the question word that a word misspells, if exactly one fits: "wich"."""
     lists = reading.word_list
-    if len(word) > _MAX_OPENING_LENGTH:
+    if len(word) > _MAX_QUESTION_WORD_LENGTH:
         return None
     phrases = (*lists.request_phrases["which"], *chain(*lists.question_words.values()))
-    openings = {phrase[0] for phrase in phrases} & _list_near_words(word).keys()
-    openings = {x for x in openings if x[0] == word[0] and {*word} <= {*x} and len(x) >= len(word)}
-    return openings.pop() if len(openings) == 1 else None
+    matches = {phrase[0] for phrase in phrases} & _list_near_words(word).keys()
+    matches = {x for x in matches if x[0] == word[0] and Counter(word) <= Counter(x)}
+    return matches.pop() if len(matches) == 1 else None
 
 
 def _list_near_words(word: str) -> dict[str, float]:
