@@ -798,12 +798,14 @@ def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
 
 
 def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Link]]:
-    """Return the things with the same name, by class; all of a class are meant."""
+    """Return the things with the same name, by class, or the forms of a value; all are meant."""
     # If one is much better known than another of its class, those are no group.
     first = links[0]
-    if len(links) < 2 or first.kind is not ItemKind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
-        return []
     schema, name_words = search.schema, stem_name(first.name)
+    if first.kind is ItemKind.VALUE:
+        return [_list_value_forms(search, links)]
+    if len(links) < 2 or first.similarity < _EXACT_NAME_SHARE:
+        return []
     groups: dict[frozenset[str], list[Link]] = {}
     prominences: dict[frozenset[str], list[float]] = {}
     for link in links:
@@ -819,6 +821,22 @@ def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Lin
         if 2 <= len(group) <= _MAX_NAMESAKES_COUNT
         and max(prominences[classes]) <= _MAX_PROMINENCE_RATIO * min(prominences[classes])
     ]
+
+
+def _list_value_forms(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
+    """Return the values that are the first in another form: "Hobbits" and "Hobbit".
+
+    Another language or datatype is another form, too. Names are no such values.
+    """
+    forms, predicates = list[Link](), frozenset[int]()
+    for link in links:
+        node = search.schema.find_link_node(link)
+        if node is not None and stem_name(link.name) == stem_name(links[0].name):
+            ends = np.array([node], dtype=np.int32)
+            own = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
+            predicates = predicates & own if forms else own
+            forms.append(link)
+    return forms if predicates and len(forms) > 1 else []
 
 
 def _create_seed(search: BeamSearch, *links: Link) -> PartialMatch | None:

@@ -63,6 +63,7 @@ _MAX_MEAN_OBJECTS_COUNT: Final = (
 _MAX_UNITS_COUNT = 200
 _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
+_MIN_CODES_SHARE = 0.95  # values that are codes, of those of a predicate for codes
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
 _NUMBERED_NAME = re.compile(r"(.*[^\W\d]{2}[\W_]?)\d{1,2}")
@@ -1090,10 +1091,15 @@ _MAX_INITIALS_LENGTH = 5  # maximum number of initials
 
 @remember
 def has_codes(schema: Schema, predicate: int, table: str) -> bool:
-    """Return whether all values of a predicate are codes of one table."""
-    values = _list_values(schema, predicate)
+    """Return whether the values of a predicate are codes of one table, but for a few mistakes."""
+    values, graph = _list_values(schema, predicate), schema.graph
     table_texts = get_shared_words().data_texts_by_table[table]
-    return bool(values) and all(text in table_texts for text, _ in values)
+    codes = [graph.terms.find(term) for text, term in values if text in table_texts]
+    ids = np.array(sorted(code for code in codes if code is not None), dtype=np.int32)
+    if len(ids) == len(values):
+        return bool(values)
+    bearers = graph.get_edges(ids, predicate, inverse=True)[0]
+    return len(bearers) >= _MIN_CODES_SHARE * graph.count_triples(predicate)
 
 
 def find_values_by_initials(schema: Schema, predicate: int, word: str) -> list[str]:

@@ -553,6 +553,10 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
+    if vertex and vertex.parent and vertex.node.link and vertex.node.link.kind is ItemKind.VALUE:
+        # "How many hobbits": things, and not the forms of a value.
+        slot = slot if slot and slot.first < vertex.name_positions[0] else None
+        vertex = vertex.parent
     # A count is of what the question begins with: "ships, how many of them". So it is if no noun
     # follows: "ships, how many are there in all".
     question, used = query.question, query.operators.mask

@@ -515,7 +515,7 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
         )
     query.draft.limit = get_percent_rows(query, quantity) or int(quantity.value)
     query.consume_quantity(quantity)
-    if sort_attachment is not None:
+    if sort_attachment is not None or _order_by_count_after_by(query, quantity):
         return True
     slot = query.find_next_slot(quantity.last, 2)
     extremes = query.operators.get_operators("superlative", "most", "fewest", "maximum", "minimum")
@@ -531,6 +531,20 @@ def apply_top(query: QueryBuilder, operator: Operator) -> bool:
         if is_sole_request(query, operator):
             query.projections.append((slot.first, variable))
     return True
+
+
+def _order_by_count_after_by(query: QueryBuilder, quantity: Quantity) -> bool:
+    """Order by the count of what "by" is followed by: "the top 10 agencies by missions"."""
+    question = query.question
+    if query.operators.get_operators("most"):
+        return False  # "by number of missions"
+    for at in range(quantity.last + 1, len(question.tokens)):
+        if question.folded_words[at] in question.word_list.clauses["by"]:
+            limit = query.draft.limit
+            is_ordered = _order_by_count(query, Operator("most", at, at), descending=True)
+            query.draft.limit = limit
+            return is_ordered
+    return False
 
 
 def _find_sort_attachment(query: QueryBuilder, quantity: Quantity) -> Attachment | None:

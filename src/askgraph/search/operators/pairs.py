@@ -6,7 +6,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Literal
 
 import numpy as np
@@ -47,6 +47,7 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
 _MIN_COUNTED_CLASS_SCORE = 0.9  # words name a counted class so well that nothing else is meant
+_MIN_CHOICE_SCORE = 0.35  # words name a thing beside "or" so well: a surname
 _MIN_COMPARED_CLASS_SCORE = 0.6  # words name a class so well whose things two things have
 _MIN_CALCULATED_CLASS_SCORE = 0.85  # words name a class so well whose number is divided
 _MAX_WORDS_BETWEEN = 9  # maximum words between the two
@@ -395,6 +396,7 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     """
     comparison = _detect_count_comparison(search, operators)
     if comparison is None:
+        yield from _choose_by_count(search, operators)
         return
     schema, terms, lookups = search.schema, search.graph.terms, GraphLookup(search, operators)
     members = schema.get_instances(comparison.counted.target)
@@ -463,6 +465,64 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     state = PartialMatch(Node(members, cls_link=links[0]), used, gain, patterns=3, anchored=True)
     values = (tree, columns, draft.hints, state, root, members, used, gain, 0.0, 3)
     yield QueryCandidate(*values, ("difference", PAIRED_NOTE), links[0].mask, links)
+
+
+def _choose_by_count(
+    search: BeamSearch, operators: QuestionOperators
+) -> Iterator[QueryCandidate]:
+    """Yield the query for which of two things has more: "which has more moons, Mars or Saturn"."""
+    words, clauses = operators.reading.folded_words, operators.reading.word_list.clauses
+    signs = [(at, word in clauses["more"]) for at, word in enumerate(words)]
+    signs = [(at, up) for at, up in signs if up or words[at] in clauses["fewer"]]
+    signs += [(x.last, x.name == "most") for x in operators.get_operators("most", "fewest")]
+    named = search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+    best = {link.positions[0]: link for link in reversed(named) if link.score >= _MIN_CHOICE_SCORE}
+    ends = {link.positions[-1]: link for link in best.values()}
+    for operator, (at, is_more) in product(operators.get_operators("or"), signs):
+        links = ends.get(operator.first - 1), best.get(operator.last + 1)
+        counted = next(
+            (x for x in search.linked.get_links(ItemKind.CLASS) if 0 < x.positions[0] - at <= 2),
+            None,
+        )
+        lookups = GraphLookup(search, operators)
+        things = [node for link in links if link and (node := lookups.find_entity(link)) is not None]
+        if counted is None or len({*things}) < len(links):
+            continue
+        used = counted.mask | operator.mask | to_bit_mask((at,))
+        used |= sum(link.mask for link in links if link)
+        members = search.schema.get_instances(counted.target)
+        step = _find_counting_step(search, members, things, used)
+        if step is None:
+            continue
+        number, is_inverse, step_words = step
+        used |= step_words
+        draft = QueryDraft(search.schema)
+        thing = draft.create_variable("thing")
+        member = draft.create_variable(search.schema.get_name_hint(counted.target))
+        ends_of_step = (member, thing) if is_inverse else (thing, member)
+        predicate = search.graph.get_predicate_iri(number)
+        rows = tuple((search.graph.terms.get_term(node),) for node in things)
+        elements: tuple[Element, ...] = (
+            draft.build_type_pattern(member, counted.target),
+            build_pattern(ends_of_step[0], predicate, ends_of_step[1]),
+        )
+        if not is_more:  # that without any has the fewest
+            elements = (Nested("OPTIONAL", Group(elements)),)
+        total = build_aggregate("COUNT", member, distinct=True)
+        tree = Query(
+            "SELECT",
+            Group((Values((thing,), rows), *elements)),  # type: ignore[arg-type]
+            columns=((thing, None),),
+            group_by=((thing, None),),
+            order=((total, is_more),),
+            limit=1,
+        )
+        ids = _to_ids(tuple(things))
+        gain = search.sum_weights(used) + GainWeight.OPERATOR * 3
+        state = PartialMatch(Node(ids, link=links[0]), used, gain, patterns=2, anchored=True)
+        values = (tree, (thing,), draft.hints, state, thing, ids, used, gain, 0.0, 2)
+        yield QueryCandidate(*values, (PAIRED_NOTE,), counted.mask, (counted, *filter(None, links)))
+        return
 
 
 def _detect_count_comparison(

@@ -28,7 +28,12 @@ from askgraph.search.expand import Edge, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.link.lexicon import ABBREVIATION_MATCHES, UNRELATED_ROOT_MATCHES
-from askgraph.search.operators.query_builder import MEASURED_SORTS, TEMPORAL_SORTS, QueryCandidate
+from askgraph.search.operators.query_builder import (
+    MEASURED_SORTS,
+    PAIRED_NOTE,
+    TEMPORAL_SORTS,
+    QueryCandidate,
+)
 from askgraph.search.rank import edge_direction
 from askgraph.search.rank.expected_answer_type import ExpectedAnswer, derive_expected_answer
 from askgraph.search.rank.fitting import FitScorer
@@ -174,6 +179,8 @@ class FeatureExtractor:
         linked, schema, fitting = self.linked, self.schema, self.fitting
         columns = fitting.describe_columns(candidate)
         kind = fitting.score_kind(columns)
+        if PAIRED_NOTE in candidate.notes and self.operators.get_operators("or"):
+            kind = 1.0  # the things to choose from are named, whatever "who" would be
         asks = (
             max(0.0, kind)
             if fitting.has_kind_question

@@ -788,9 +788,9 @@ _COMPARISONS = {"<", ">", "<=", ">=", "-", "/"}
 
 
 def _uncompared(context: FaultContext) -> bool:
-    """Return whether the question compares numbers of things, and the query compares nothing.
+    """Return whether the question compares things or their numbers, and the query compares nothing.
 
-    "Who flew more missions than Neil Armstrong?"
+    "Who flew more missions than Neil Armstrong?", "does Mars or Saturn have more moons?"
     """
     reading = context.linked.reading
     clauses, words = reading.word_list.clauses, reading.folded_words
@@ -802,8 +802,12 @@ def _uncompared(context: FaultContext) -> bool:
         for start in starts
         for end in ends
     )
+    has_choice = bool(context.operators.get_operators("or")) and bool(
+        context.operators.get_operators("comparative", "superlative", "most", "fewest")
+        or any(start < at for start in starts for at in content)
+    )
     calls = {part.name for part in walk(context.tree) if isinstance(part, Call)}
-    return is_comparison and not (calls & _COMPARISONS or context.tree.order)
+    return (is_comparison or has_choice) and not (calls & _COMPARISONS or context.tree.order)
 
 
 def _ignores_groups(context: FaultContext) -> bool:

@@ -248,14 +248,62 @@ def detect_operators(
             operators.append(_interpret_distinct(operator, operators, reading))
             at = operator.last + 1
     operators = _interpret_sorting(reading, [*_interpret_windows(reading, operators)])
+    operators = [*_interpret_count_orders(reading, operators)]
     operators += list(_find_listed_counts(reading, operators))
     if _has_verb_first(reading) and not any(item.name == "exists" for item in operators):
         operators.append(Operator("exists", 0, -1))
+    if _is_choice(reading, operators) or _ends_with_which(reading):
+        operators = [operator for operator in operators if operator.name != "exists"]
     return QuestionOperators(
         reading,
         tuple(sorted(operators, key=lambda operator: operator.first)),
         _detect_answer_kind(reading),
     )
+
+
+def _is_choice(reading: TokenizedQuestion, operators: Sequence[Operator]) -> bool:
+    """Return whether a question compares alternatives: "does X or Y have more moons?"."""
+    names, clauses = {operator.name for operator in operators}, reading.word_list.clauses
+    words = {*reading.folded_words}
+    return (
+        "or" in names
+        and words.isdisjoint(clauses["than"])
+        and not (
+            names.isdisjoint(("comparative", "superlative", "most", "fewest"))
+            and words.isdisjoint(clauses["more"] | clauses["fewer"])
+        )
+    )
+
+
+def _ends_with_which(reading: TokenizedQuestion) -> bool:
+    """Return whether a second question asks for the things: "is there a planet …? Which one?"."""
+    starts = [at for at in range(1, len(reading.tokens)) if "?" in reading.get_gap(at - 1, at)]
+    return any(
+        reading.has_phrase_at(phrase, starts[-1])
+        and all(map(reading.is_stop, range(starts[-1] + len(phrase), len(reading.tokens))))
+        for phrase in (reading.word_list.request_phrases["which"] if starts else ())
+    )
+
+
+def _interpret_count_orders(
+    reading: TokenizedQuestion, operators: Sequence[Operator]
+) -> Iterator[Operator]:
+    """Read "by number of" as an order: "top 3 planets by number of moons"."""
+    is_top = any(operator.name == "top" for operator in operators)
+    by = None
+    for operator in reversed(operators):
+        before = operator.first - 1 - (operator.first - 1 in reading.filler_tokens)
+        if (
+            operator.name == "count"
+            and before > 0
+            and reading.folded_words[before] in reading.word_list.clauses["by"]
+            and not any(other.name in ("each", *_AGGREGATES) for other in operators[:-1])
+        ):
+            has_of = reading.folded_words[operator.last] in reading.word_list.clauses["owner"]
+            yield Operator("most" if is_top else "most_first", before, operator.last - has_of)
+            by = before
+        elif operator.first != by:  # "nach" is not "after" here
+            yield operator
 
 
 def _has_verb_first(reading: TokenizedQuestion) -> bool:

@@ -290,7 +290,8 @@ def get_shared_words() -> SharedWords:
             )
             for table, texts in table["codes"].items()
             for code in texts.values()
-        ),
+        )
+        + _list_language_codes(),
         directions={
             name: Direction(
                 frozenset(phrase[0] for phrase in _parse_phrases(direction["said"])),
@@ -302,6 +303,19 @@ def get_shared_words() -> SharedWords:
         },
         greetings=_index_by_phrase(table["greetings"]),
         thanks=_index_by_phrase(table["thanks"]),
+    )
+
+
+def _list_language_codes() -> tuple[DataCode, ...]:
+    """Return the codes of languages in data, "en" and "eng" for "English"."""
+    names, codes = load_language_names(), _read_table("languages")["codes"]
+    return tuple(
+        DataCode(
+            "language",
+            frozenset(stem_word(name) for name, code in names.items() if code == tag),
+            frozenset((tag, *others)),
+        )
+        for tag, others in codes.items()
     )
 
 
@@ -478,8 +492,7 @@ def _parse_synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
 @cache
 def load_language_names() -> Mapping[str, str]:
     """Return the codes of languages by the folded words for them."""
-    source = files("askgraph.search.tokenize").joinpath("words", "languages.toml")
-    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    table = _read_table("languages")
     endings = ("", *table["endings"]["adjectives"])
     return {
         fold_word(name) + ending: code
