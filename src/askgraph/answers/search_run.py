@@ -26,6 +26,7 @@ from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DURATIONS_NOTE,
     INEXACT_DURATIONS_NOTE,
+    NONE_NOTE,
     OTHER_DURATION_NOTE,
     QueryCandidate,
 )
@@ -216,7 +217,7 @@ class SearchRun:
                     4,
                 ),
             )
-            if rows > unbound_rows:
+            if rows > unbound_rows or NONE_NOTE in cluster.best.notes:
                 return discounted
             fallback = fallback or discounted
         return fallback

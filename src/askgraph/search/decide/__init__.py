@@ -34,7 +34,7 @@ from askgraph.search.decide.unheard_words import (
 )
 from askgraph.search.link import Link
 from askgraph.search.operators.mentions import MENTION_NOTE
-from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.operators.query_builder import NONE_NOTE, QueryCandidate
 from askgraph.search.query_pieces import (
     Value,
     find_aggregates,
@@ -470,6 +470,8 @@ def compute_confidence_factor(
     proposal: RankedCandidates, candidate: QueryCandidate, rows: int, *, has_unbound: bool = False
 ) -> float:
     """Return the factor of a confidence once it is known if values of the rows are unbound."""
+    if NONE_NOTE in candidate.notes:
+        return 1.0
     if not rows:
         return EMPTY_RESULT_FACTOR
     if has_unbound:

@@ -31,7 +31,12 @@ from askgraph.search.operators.columns import (
 from askgraph.search.operators.extremes_with_ties import keep_ties
 from askgraph.search.operators.labels import build_label_queries
 from askgraph.search.operators.mentions import find_mentions, require_mentions
-from askgraph.search.operators.pairs import build_class_counts, compare_counts, compare_pairs
+from askgraph.search.operators.pairs import (
+    build_class_counts,
+    build_none_query,
+    compare_counts,
+    compare_pairs,
+)
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
     NUMERIC_SORTS,
@@ -163,6 +168,7 @@ def build_candidates(
     candidates += build_label_queries(search, search.frame)
     candidates += build_class_counts(search, search.frame)
     candidates += compare_counts(search, search.frame)
+    candidates += build_none_query(search, search.frame)
     if search.frame.get_operators("or", *_PAIR_OPERATORS):
         candidates += compare_pairs(search, search.frame)
     return candidates

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.graph.arrays import Ids, intersect
+from askgraph.graph.arrays import GraphArrays, Ids, intersect
 from askgraph.graph.literals import ValueKind
 from askgraph.index.names import ItemKind, split_tokens
 from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
@@ -20,6 +20,7 @@ from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
     DATE_SORTS,
+    NONE_NOTE,
     NUMERIC_SORTS,
     PAIRED_NOTE,
     GraphLookup,
@@ -52,6 +53,8 @@ _MIN_COMPARED_CLASS_SCORE = 0.6  # words name a class so well whose things two t
 _MIN_CALCULATED_CLASS_SCORE = 0.85  # words name a class so well whose number is divided
 _MAX_WORDS_BETWEEN = 9  # maximum words between the two
 _MAX_SPANS = 6  # names in a question, the most telling ones, to find two among
+_MIN_NONE_SCORE = 0.9  # words name a class and a thing so well if one has none of the other
+_MIN_MEMBERS_SHARE = 0.5  # members of a class that a relation links to things like the one named
 _MAX_GROUP_SAMPLE = 1_000  # things of a class whose predicates are looked at
 _MAX_READINGS = 2  # readings of a name to try, and properties
 
@@ -596,6 +599,64 @@ def _find_counting_step(
             ):
                 best = key, (number, is_inverse, links.get(number, 0))
     return None if best is None else best[1]
+
+
+def build_none_query(
+    search: BeamSearch, operators: QuestionOperators
+) -> Iterator[QueryCandidate]:
+    """Yield the query without an answer: "which moons orbit Mercury", which has none.
+
+    Others of its class have some, by a relation that most of those things are in.
+    """
+    schema, graph, linked = search.schema, search.graph, search.linked
+    counts = operators.get_operators("count")
+    if not graph.complete or any(x.name not in ("count", "exists") for x in operators.operators):
+        return
+    content = to_bit_mask(at for at, weight in enumerate(linked.weights) if weight)
+    links = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= _MIN_NONE_SCORE]
+    classes = [x for x in linked.get_links(ItemKind.CLASS) if x.score >= _MIN_NONE_SCORE]
+    for thing, counted in product(links, classes):
+        node = schema.find_link_node(thing)
+        members = schema.get_instances(counted.target)
+        own = schema.get_classes(node) if node is not None else ()
+        if node is None or not own or thing.mask & counted.mask or _has_member(graph, node, members):
+            continue
+        others = schema.get_instances(own[0])[:_MAX_GROUP_SAMPLE]
+        used = thing.mask | counted.mask | sum(item.mask for item in counts)
+        step = _find_counting_step(search, members, others.tolist(), used)
+        if step is None or content & ~(used | step[2]):
+            continue
+        number, is_inverse, words = step
+        reached = intersect(graph.step(others, number, inverse=is_inverse), members)
+        if len(reached) < _MIN_MEMBERS_SHARE * len(members):
+            continue
+        draft = QueryDraft(schema)
+        member = draft.create_variable(schema.get_name_hint(counted.target))
+        end, predicate = graph.terms.get_term(node), graph.get_predicate_iri(number)
+        ends = (member, end) if is_inverse else (end, member)
+        draft.patterns = [
+            draft.build_type_pattern(member, counted.target),
+            build_pattern(ends[0], predicate, ends[1]),
+        ]
+        draft.is_ask = operators.is_yes_no_question
+        draft.columns = [build_aggregate("COUNT", member, distinct=True) if counts else member]
+        used |= words
+        gain = search.sum_weights(used) + GainWeight.OPERATOR * (1 + len(counts))
+        state = PartialMatch(Node(members, cls_link=counted), used, gain, patterns=2, anchored=True)
+        values = (draft.to_query(), tuple(draft.columns), draft.hints, state, member, members)
+        notes = (NONE_NOTE, *(["count"] if counts else ()))
+        yield QueryCandidate(*values, used, gain, 0.0, 2, notes, counted.mask, (counted, thing))
+        return
+
+
+def _has_member(graph: GraphArrays, node: int, members: Ids) -> bool:
+    """Return whether any triple links a node and a member."""
+    ids = np.array([node], dtype=np.int32)
+    return any(
+        len(intersect(graph.step(ids, number, inverse=is_inverse), members))
+        for is_inverse in (True, False)
+        for number in graph.get_predicates(ids, inverse=is_inverse)
+    )
 
 
 def build_class_counts(

@@ -824,6 +824,7 @@ _COMPARATORS = {
 }
 
 PAIRED_NOTE = "paired"  # the note that two things are compared or reckoned with
+NONE_NOTE = "none"  # the note that the graph surely has no answer
 TOP_NOTE = "top_of_each"  # the note that each group has its first rows
 LISTED_NOTE = "listed"
 """Note of one row for each value that words list, or of a count beside an aggregate."""
