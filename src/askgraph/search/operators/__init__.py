@@ -581,7 +581,10 @@ def choose_columns(query: QueryBuilder) -> None:
     context = [] if totals else _choose_context(query, shown_variables)
     draft.columns = [*context, *shown_variables, *totals]
     if (totals and shown_variables) or (query.is_grouped and not totals):
-        draft.group_keys += [x for x in shown_variables if x not in draft.group_keys]
+        # "Which boat is the fastest in each year": the boats are no groups.
+        is_first = "each" in query.notes and draft.limit == 1 and not any(map(_is_aggregate, keys))
+        chosen = shown_variables[:1] if is_first and shows_root else []
+        draft.group_keys += [x for x in shown_variables if x not in (*draft.group_keys, *chosen)]
     _order_by_first_column(query)
     for position in query.lookups.name_positions:
         if not query.used >> position & 1:

@@ -194,6 +194,8 @@ def _find_measure(
     is_for_dates = measure is None or measure.date_names or "level" in measure.property_names
     value_sorts = MEASURED_SORTS + (TEMPORAL_SORTS if is_for_dates else ())
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
+    if slot and any(operator.last < x.last < slot.first for x in query.operators.get_operators("each")):
+        slot = None  # "the fastest train in each year" is not that of the last year
     after, question = operator.last + 1, query.question  # "which costs the most?"
     ends_clause = after == len(question.tokens) or question.is_stop(after)
     if slot is None and (ends_clause if measure is None else measure.date_names):

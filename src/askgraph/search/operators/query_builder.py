@@ -272,9 +272,17 @@ class QueryDraft:
         return Group((*inner.patterns, *inner.filters))
 
     def attach_predicate(
-        self, vertex: Vertex, predicate: int, *, inverse: bool = False
+        self,
+        vertex: Vertex,
+        predicate: int,
+        *,
+        inverse: bool = False,
+        united: tuple[int, ...] = (),
     ) -> Variable:
-        """Attach a predicate to a vertex unless it is attached, and return its variable."""
+        """Attach a predicate to a vertex unless it is attached, and return its variable.
+
+        It leads along any of the `united` predicates.
+        """
         key = vertex.term, predicate, inverse
         if key not in self.edge_variables:
             iri = self.schema.graph.get_predicate_iri(predicate)
@@ -283,7 +291,9 @@ class QueryDraft:
                 iri = next(iter(self.schema.get_classes(int(subjects[0]))), iri)
             fresh_variable = self.create_variable(self.get_hint(iri))
             self.patterns.append(
-                self._build_edge_pattern(vertex.term, Edge(predicate, inverse), fresh_variable)
+                self._build_edge_pattern(
+                    vertex.term, Edge(predicate, inverse, united=united), fresh_variable
+                )
             )
             self.edge_variables[key] = fresh_variable
         return self.edge_variables[key]
@@ -1129,8 +1139,25 @@ class QueryBuilder:
             if existing_vertex is None:
                 self.draft.vertices.append(vertex)
                 self.unknown += Penalty.STEP
-        self._narrow_to_predicate(vertex, attachment.predicate, attachment.inverse)
-        return self.draft.attach_predicate(vertex, attachment.predicate, inverse=attachment.inverse)
+        predicate, united = attachment.predicate, self._find_numbered_alike(vertex, attachment)
+        if united:
+            predicate = united[0]
+        else:
+            self._narrow_to_predicate(vertex, predicate, attachment.inverse)
+        return self.draft.attach_predicate(
+            vertex, predicate, inverse=attachment.inverse, united=united
+        )
+
+    def _find_numbered_alike(self, vertex: Vertex, attachment: Attachment) -> tuple[int, ...]:
+        """Return all of "type 1" and "type 2" if a question asks for the type of a named thing."""
+        tokens, link = self.question.tokens, attachment.link
+        alike = self.schema.numbered_alike.get(attachment.predicate, frozenset())
+        if attachment.inverse or attachment.path or not vertex.node.terms or link is None:
+            return ()
+        if any(tokens[at].text[0].isdigit() for at in link.positions):
+            return ()
+        united = alike & self.lookups.find_predicates(self.get_vertex_ids(vertex))
+        return tuple(sorted(united)) if len(united) > 1 else ()
 
     def attach_and_consume(self, attachment: Attachment) -> Variable:
         """Attach a predicate, mark its words as used, and return its variable."""
