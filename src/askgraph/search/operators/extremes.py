@@ -10,6 +10,7 @@ from askgraph.search.expand import (
     MAX_TOKENS_NEAR,
     Penalty,
 )
+from askgraph.search.expand.schema import get_truth_terms
 from askgraph.search.operators.aggregates import (
     SORTING_OPERATORS,
     apply_aggregate,
@@ -45,7 +46,7 @@ from askgraph.search.operators.times import (
     note_other_duration,
     show_duration,
 )
-from askgraph.search.query_pieces import build_aggregate
+from askgraph.search.query_pieces import build_aggregate, build_filter, parse_term
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
@@ -371,6 +372,15 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     ):
         query.consume_attachment(attachment)  # "the most customers", where each has its number
         return _count_per_earlier_value(query, operator, query.root.term, descending)
+    truth_terms, flagged = get_truth_terms(query.schema, attachment.predicate), attachment.vertex.term
+    if truth_terms is not None and not attachment.inverse and isinstance(flagged, Variable):
+        # "Which region has the most protected sites": those whose flag is true.
+        flag = query.attach_and_consume(attachment)
+        query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
+        if not _count_per_earlier_value(query, operator, flagged, descending):
+            group_for_count(query, flagged, operator)
+            return _add_count_order(query, operator, flagged, descending)
+        return True
     # Whether "most" means the most frequent value: nothing has several values.
     if attachment.inverse:
         is_shared_value = False

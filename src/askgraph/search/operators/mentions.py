@@ -23,7 +23,12 @@ from askgraph.search.operators.query_builder import QueryBuilder
 from askgraph.search.query_pieces import build_filter, build_not_exists, build_pattern
 from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.search.tokenize.word_lists import load_kind_words, translate_word
+from askgraph.search.tokenize.word_lists import (
+    LANGUAGES_WITH_CAPITAL_NOUNS,
+    get_shared_words,
+    load_kind_words,
+    translate_word,
+)
 
 MENTION_NOTE = "mentioned"
 
@@ -127,7 +132,8 @@ def _find_in_texts(
             variants = [separator.join(parts) for separator in (" ", "-", "")]
             if first == last:
                 variants += translate_word(words[first], linked.reading.language)
-            options = [(find_literals(schema, text), text) for text in variants]
+            is_compound = linked.reading.language in LANGUAGES_WITH_CAPITAL_NOUNS
+            options = [(find_literals(schema, text, is_compound), text) for text in variants]
             literals, text = max(options, key=lambda option: len(option[0]))
             if len(literals):
                 negation = negations.get(first)
@@ -139,11 +145,16 @@ def _find_in_texts(
 
 
 @remember
-def find_literals(schema: Schema, text: str) -> Ids:
-    """Return the literals that have a word with this beginning; none if there are too many."""
+def find_literals(schema: Schema, text: str, is_compound: bool) -> Ids:
+    """Return the literals that have this word; none if there are too many.
+
+    It may have an ending, or be the beginning of a compound: "Zitronensaft".
+    """
     terms, nothing = schema.graph.terms, np.zeros(0, dtype=np.int32)
     texts = _lower_texts(schema)
-    starts = [item.start() for item in re.finditer(rb"\b" + re.escape(text.encode()), texts)]
+    endings = "|".join(get_shared_words().endings["words"])
+    pattern = rf"\b{re.escape(text)}" + ("" if is_compound else rf"(?:{endings})?\b")
+    starts = [item.start() for item in re.finditer(pattern.encode(), texts)]
     if not 0 < len(starts) <= _MAX_OCCURRENCES:
         return nothing
     ids = np.searchsorted(terms.offsets[: terms.first_iri + 1], starts, side="right") - 1

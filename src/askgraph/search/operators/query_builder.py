@@ -38,6 +38,7 @@ from askgraph.search.expand.schema import (
     find_reverse,
     get_node_kinds,
     get_object_kinds,
+    get_truth_terms,
     is_mirrored,
     sample_evenly,
 )
@@ -726,8 +727,10 @@ class GraphLookup:
             number = self.schema.get_predicate_number(link.target)
             if number is None or (sorts and self.schema.get_sort(number) not in sorts):
                 continue
-            if not (
-                sorts and (self.is_foreign_key(number, link) or self.is_identifier(number, link))
+            if not sorts or not (
+                self.is_foreign_key(number, link)
+                or self.is_identifier(number, link)
+                or get_truth_terms(self.schema, number)  # 0 and 1 are not measured
             ):
                 yield order, link, number
 
