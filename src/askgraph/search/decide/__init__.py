@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+import numpy as np
 from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
@@ -74,6 +75,7 @@ _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
 _GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal", "centennial"), ("count", "sum")
+_MAX_SPELLINGS = 50  # values with the same beginning to look at
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
 
@@ -443,9 +445,9 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     evidence = collect_evidence(proposal, ranked_clusters)
     confidence = calibrate(score_evidence(evidence))
     is_doubted = any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items())
-    if is_doubted or _is_tied(ranked_clusters):
-        confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     best = ranked_clusters[0].best
+    if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
+        confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     if MENTION_NOTE in best.notes:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
@@ -464,6 +466,32 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         )
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
+
+
+def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
+    """Return whether another value of a property may mean the same: "Springer", "Springer, Berlin".
+
+    Or one that the same words name less well: "Dwarven" beside "Dwarves".
+    """
+    schema, terms = proposal.schema, proposal.schema.graph.terms
+    for node in candidate.state.node.walk():
+        for edge, child in node.edges:
+            if child.link is None or child.link.kind is not ItemKind.VALUE or len(child.terms) != 1:
+                continue
+            links = proposal.linked.get_links(ItemKind.VALUE)
+            targets = (x.target for x in links if x.positions == child.link.positions)
+            others = {at for target in targets if (at := terms.find(target)) is not None}
+            text, beginning = child.link.name, f'"{child.link.name}'
+            others |= {
+                at
+                for at in terms.find_prefix(beginning)[:_MAX_SPELLINGS]
+                if not terms.get_value(at)[len(text) : len(text) + 1].isalnum()
+            }
+            for other in others - {*child.terms}:
+                ids = np.array([other], dtype=np.int32)
+                if edge.predicate in schema.graph.get_predicates(ids, inverse=edge.inverse is False):
+                    return True
+    return False
 
 
 def compute_confidence_factor(
