@@ -49,7 +49,9 @@ from askgraph.search.tokenize.question_operators import (
     detect_operators,
 )
 from askgraph.search.tokenize.requests import (
+    drop_words_after,
     drop_words_before,
+    find_request_end,
     find_request_start,
     is_occasion,
     move_topic,
@@ -227,11 +229,24 @@ def _link_anew(
     """
     reading = move_topic(correct_spelling(space_names(reading, names), names))
     reading = quote_function_words(reading, names)
-    start = find_request_start(reading)
     linked = link_question(reading, names, without=without)
+    end = find_request_end(reading)
+    if end < len(reading.tokens) and not _adds_name(linked, end):
+        reading = drop_words_after(reading, end)
+        linked = link_question(reading, names, without=without)
+    start = find_request_start(reading)
     if start and not _narrows_request(linked, start):
         linked = link_question(drop_words_before(reading, start), names, without=without)
     return linked if "vectors" in without else link_by_meaning(linked, names)
+
+
+def _adds_name(linked: LinkedQuestion, end: int) -> bool:
+    """Return whether the words after a request have a name: "I mean the inner planets"."""
+    kinds = ItemKind.ENTITY, ItemKind.VALUE, ItemKind.CLASS
+    return any(
+        link.positions[0] >= end and link.score >= _MIN_CLAUSE_NAME_SCORE
+        for link in linked.get_links(*kinds)
+    )
 
 
 def _narrows_request(linked: LinkedQuestion, start: int) -> bool:

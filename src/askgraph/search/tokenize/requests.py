@@ -50,7 +50,9 @@ def move_topic(reading: TokenizedQuestion) -> TokenizedQuestion:
 
 def find_request_start(reading: TokenizedQuestion) -> int:
     """Return the first token of the request; 0 if all words belong to it."""
-    start = _skip_polite_words(reading, 0)
+    greeting = _match(reading, 0, reading.word_list.request_phrases["greeting"])
+    start = _skip_polite_words(reading, greeting)
+    start = 0 if start == greeting and not _opens_question(reading, start) else start
     for boundary in _iterate_boundaries(reading):
         if boundary > start and _opens_question(reading, boundary):
             request = _skip_polite_words(reading, boundary)
@@ -61,9 +63,36 @@ def find_request_start(reading: TokenizedQuestion) -> int:
     return start
 
 
+def find_request_end(reading: TokenizedQuestion) -> int:
+    """Return the token after the request; then the speaker only adds: "…? I always forget."."""
+    phrases = reading.word_list.request_phrases
+    for at in _iterate_boundaries(reading):
+        after = range(at, len(reading.tokens))
+        if (
+            _match(reading, at, (*phrases["self"], *phrases["asking"]))
+            and not all(map(reading.is_stop, range(at)))
+            and not any(_match(reading, n, phrases["which"]) for n in after)
+            and not any(reading.tokens[n].quote is not None for n in after)
+            and not any(quantity.first >= at for quantity in reading.quantities)
+        ):
+            return at
+    return len(reading.tokens)
+
+
 def is_occasion(reading: TokenizedQuestion) -> bool:
     """Return whether the question opens with what the answer is for: "for the brochure"."""
     return bool(_match(reading, 0, reading.word_list.request_phrases["occasion"]))
+
+
+def drop_words_after(reading: TokenizedQuestion, end: int) -> TokenizedQuestion:
+    """Return the question without its tokens from one on."""
+    return replace(
+        reading,
+        tokens=reading.tokens[:end],
+        quantities=tuple(item for item in reading.quantities if item.last < end),
+        genitives=frozenset(at for at in reading.genitives if at < end),
+        abbreviations=frozenset(at for at in reading.abbreviations if at < end),
+    )
 
 
 def drop_words_before(reading: TokenizedQuestion, start: int) -> TokenizedQuestion:
