@@ -489,7 +489,9 @@ def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) 
             }
             for other in others - {*child.terms}:
                 ids = np.array([other], dtype=np.int32)
-                if edge.predicate in schema.graph.get_predicates(ids, inverse=edge.inverse is False):
+                if edge.predicate in schema.graph.get_predicates(
+                    ids, inverse=edge.inverse is False
+                ):
                     return True
     return False
 

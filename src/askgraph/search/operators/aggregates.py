@@ -553,10 +553,10 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
     if _is_used_by_aggregate(query, operator):
         return True
-    if vertex and vertex.parent and vertex.node.link and vertex.node.link.kind is ItemKind.VALUE:
-        # "How many hobbits": things, and not the forms of a value.
-        slot = slot if slot and slot.first < vertex.name_positions[0] else None
-        vertex = vertex.parent
+    link = vertex.node.link if vertex and vertex.parent else None
+    if vertex and link and link.kind is ItemKind.VALUE:
+        if slot is None or slot.first >= vertex.name_positions[0]:
+            slot, vertex = None, vertex.parent  # "how many hobbits": not the forms of a value
     # A count is of what the question begins with: "ships, how many of them". So it is if no noun
     # follows: "ships, how many are there in all".
     question, used = query.question, query.operators.mask
@@ -570,7 +570,8 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
             return False
         slot, vertex = None, query.root
     repeated = query.question.word_list.time_phrases["repeated"]
-    if vertex is query.root and (query.question.folded_words[operator.last],) in repeated:
+    is_repeated = (query.question.folded_words[operator.last],) in repeated
+    if vertex is query.root and vertex.name_positions and is_repeated:
         verb = query.find_next_slot(vertex.name_positions[-1], MAX_TOKENS_APART)
         if verb is not None:  # "how many times was each ship launched"
             return _count_values(query, operator, verb)

@@ -195,7 +195,9 @@ def _find_measure(
     is_for_dates = measure is None or measure.date_names or "level" in measure.property_names
     value_sorts = MEASURED_SORTS + (TEMPORAL_SORTS if is_for_dates else ())
     slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
-    if slot and any(operator.last < x.last < slot.first for x in query.operators.get_operators("each")):
+    if slot and any(
+        operator.last < x.last < slot.first for x in query.operators.get_operators("each")
+    ):
         slot = None  # "the fastest train in each year" is not that of the last year
     after, question = operator.last + 1, query.question  # "which costs the most?"
     ends_clause = after == len(question.tokens) or question.is_stop(after)
@@ -372,7 +374,10 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     ):
         query.consume_attachment(attachment)  # "the most customers", where each has its number
         return _count_per_earlier_value(query, operator, query.root.term, descending)
-    truth_terms, flagged = get_truth_terms(query.schema, attachment.predicate), attachment.vertex.term
+    truth_terms, flagged = (
+        get_truth_terms(query.schema, attachment.predicate),
+        attachment.vertex.term,
+    )
     if truth_terms is not None and not attachment.inverse and isinstance(flagged, Variable):
         # "Which region has the most protected sites": those whose flag is true.
         flag = query.attach_and_consume(attachment)

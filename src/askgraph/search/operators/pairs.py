@@ -470,9 +470,7 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     yield QueryCandidate(*values, ("difference", PAIRED_NOTE), links[0].mask, links)
 
 
-def _choose_by_count(
-    search: BeamSearch, operators: QuestionOperators
-) -> Iterator[QueryCandidate]:
+def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
     """Yield the query for which of two things has more: "which has more moons, Mars or Saturn"."""
     words, clauses = operators.reading.folded_words, operators.reading.word_list.clauses
     signs = [(at, word in clauses["more"]) for at, word in enumerate(words)]
@@ -488,7 +486,9 @@ def _choose_by_count(
             None,
         )
         lookups = GraphLookup(search, operators)
-        things = [node for link in links if link and (node := lookups.find_entity(link)) is not None]
+        things = [
+            node for link in links if link and (node := lookups.find_entity(link)) is not None
+        ]
         if counted is None or len({*things}) < len(links):
             continue
         used = counted.mask | operator.mask | to_bit_mask((at,))
@@ -601,9 +601,7 @@ def _find_counting_step(
     return None if best is None else best[1]
 
 
-def build_none_query(
-    search: BeamSearch, operators: QuestionOperators
-) -> Iterator[QueryCandidate]:
+def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
     """Yield the query without an answer: "which moons orbit Mercury", which has none.
 
     Others of its class have some, by a relation that most of those things are in.
@@ -619,7 +617,12 @@ def build_none_query(
         node = schema.find_link_node(thing)
         members = schema.get_instances(counted.target)
         own = schema.get_classes(node) if node is not None else ()
-        if node is None or not own or thing.mask & counted.mask or _has_member(graph, node, members):
+        if (
+            node is None
+            or not own
+            or thing.mask & counted.mask
+            or _has_member(graph, node, members)
+        ):
             continue
         others = schema.get_instances(own[0])[:_MAX_GROUP_SAMPLE]
         used = thing.mask | counted.mask | sum(item.mask for item in counts)
