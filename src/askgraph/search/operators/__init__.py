@@ -74,8 +74,8 @@ from askgraph.sparql.vocabulary import (
     WIKIBASE_PREFERRED,
 )
 
-_MAX_SCORE_GAP = 0.3  # partial matches that stay further behind the best candidate are dropped
-_COMPLETION_BONUS = 0.15  # score that completion may add besides words: about two penalties fewer
+_MAX_SCORE_GAP = 0.5  # partial matches that stay further behind the best candidate are dropped
+_COMPLETION_BONUS = 0.3  # score that completion may add besides words: about two penalties fewer
 _MIN_DOMAIN_SCORE = 0.6  # minimum score of a predicate that stands for its subjects
 _VALUE_QUESTION_WORDS = ("date", "year", "place", "person")
 """Question words that ask for a value even if no other word names it."""

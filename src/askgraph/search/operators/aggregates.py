@@ -550,13 +550,9 @@ def count_rate(query: QueryBuilder) -> None:
 
 def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     """Count things ("how many X"); if X is a number in the graph, show it instead."""
-    slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
+    slot, vertex = _find_counted(query, operator)
     if _is_used_by_aggregate(query, operator):
         return True
-    link = vertex.node.link if vertex and vertex.parent else None
-    if vertex and link and link.kind is ItemKind.VALUE:
-        if slot is None or slot.first >= vertex.name_positions[0]:
-            slot, vertex = None, vertex.parent  # "how many hobbits": not the forms of a value
     # A count is of what the question begins with: "ships, how many of them". So it is if no noun
     # follows: "ships, how many are there in all".
     question, used = query.question, query.operators.mask
@@ -605,6 +601,16 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
     return True
+
+
+def _find_counted(query: QueryBuilder, operator: Operator) -> tuple[Slot | None, Vertex | None]:
+    """Return the next slot and vertex; a value's vertex is that of the things with it."""
+    slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
+    link = vertex.node.link if vertex and vertex.parent else None
+    is_value = vertex is not None and link is not None and link.kind is ItemKind.VALUE
+    if vertex and is_value and (slot is None or slot.first >= vertex.name_positions[0]):
+        return None, vertex.parent
+    return slot, vertex
 
 
 def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> bool:

@@ -374,17 +374,7 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     ):
         query.consume_attachment(attachment)  # "the most customers", where each has its number
         return _count_per_earlier_value(query, operator, query.root.term, descending)
-    truth_terms, flagged = (
-        get_truth_terms(query.schema, attachment.predicate),
-        attachment.vertex.term,
-    )
-    if truth_terms is not None and not attachment.inverse and isinstance(flagged, Variable):
-        # "Which region has the most protected sites": those whose flag is true.
-        flag = query.attach_and_consume(attachment)
-        query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
-        if not _count_per_earlier_value(query, operator, flagged, descending):
-            group_for_count(query, flagged, operator)
-            return _add_count_order(query, operator, flagged, descending)
+    if _order_by_flags(query, operator, attachment, descending):
         return True
     # Whether "most" means the most frequent value: nothing has several values.
     if attachment.inverse:
@@ -405,6 +395,22 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
         return _count_members(query, operator, shown_variable, operator.last, descending)
     group_for_count(query, counted_variable, operator)
     return _add_count_order(query, operator, counted_variable, descending)
+
+
+def _order_by_flags(
+    query: QueryBuilder, operator: Operator, attachment: Attachment, descending: bool
+) -> bool:
+    """Count the things whose flag is true: "which region has the most protected sites"."""
+    truth_terms = get_truth_terms(query.schema, attachment.predicate)
+    things = attachment.vertex.term
+    if truth_terms is None or attachment.inverse or not isinstance(things, Variable):
+        return False
+    flag = query.attach_and_consume(attachment)
+    query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
+    if not _count_per_earlier_value(query, operator, things, descending):
+        group_for_count(query, things, operator)
+        _add_count_order(query, operator, things, descending)
+    return True
 
 
 def _find_common_vertex(

@@ -514,7 +514,7 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
         total = build_aggregate("COUNT", member, distinct=True)
         tree = Query(
             "SELECT",
-            Group((Values((thing,), rows), *elements)),  # type: ignore[arg-type]
+            Group((Values((thing,), rows), *elements)),
             columns=((thing, None),),
             group_by=((thing, None),),
             order=((total, is_more),),
@@ -612,6 +612,7 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
         return
     content = to_bit_mask(at for at, weight in enumerate(linked.weights) if weight)
     links = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= _MIN_NONE_SCORE]
+    links = [x for x in links if sum(x.positions == other.positions for other in links) == 1]
     classes = [x for x in linked.get_links(ItemKind.CLASS) if x.score >= _MIN_NONE_SCORE]
     for thing, counted in product(links, classes):
         node = schema.find_link_node(thing)
@@ -627,7 +628,7 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
         others = schema.get_instances(own[0])[:_MAX_GROUP_SAMPLE]
         used = thing.mask | counted.mask | sum(item.mask for item in counts)
         step = _find_counting_step(search, members, others.tolist(), used)
-        if step is None or content & ~(used | step[2]):
+        if step is None or content & ~(used | step[2]) or step[0] in schema.transitive_predicates:
             continue
         number, is_inverse, words = step
         reached = intersect(graph.step(others, number, inverse=is_inverse), members)
