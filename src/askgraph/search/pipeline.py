@@ -26,6 +26,7 @@ from askgraph.search.expand.nouns import (
     find_class_heads,
     link_generic_nouns,
     link_numbered_names,
+    link_to_neighbours,
 )
 from askgraph.search.expand.schema import Schema, build_schema, link_question_word
 from askgraph.search.link import (
@@ -331,7 +332,7 @@ def resolve_operators(
     """
     linked = replace(linked, reading=linked.reading.resolve_dates(day))
     linked = link_generic_nouns(follow_redirects(linked, schema), schema)
-    linked = link_numbered_names(linked, schema)
+    linked = link_to_neighbours(link_numbered_names(linked, schema), schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
     if linked.glossary_words:

@@ -33,6 +33,8 @@ from askgraph.search.decide.unheard_words import (
     has_unheard_sex,
     weigh_content,
 )
+from askgraph.search.expand.nouns import NEIGHBOUR_SCORE
+from askgraph.search.expand.schema import sample_evenly
 from askgraph.search.link import Link
 from askgraph.search.operators.mentions import MENTION_NOTE
 from askgraph.search.operators.query_builder import NONE_NOTE, QueryCandidate
@@ -446,6 +448,10 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     confidence = calibrate(score_evidence(evidence))
     is_doubted = any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items())
     best = ranked_clusters[0].best
+    has_faint_link = any(
+        x.quality <= NEIGHBOUR_SCORE and x.how == ("near",) for x in iterate_links(best)
+    )
+    is_doubted = is_doubted or has_faint_link or _is_of_unlike_things(proposal, best)
     if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     if MENTION_NOTE in best.notes:
@@ -466,6 +472,15 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         )
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
+
+
+def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
+    """Return whether the things that no word gives a class have none in common."""
+    schema, ids = proposal.schema, candidate.state.ids
+    if candidate.is_ask or candidate.state.node.cls is not None or len(ids) < 2:
+        return False
+    classes = [{*schema.get_classes(node)} for node in sample_evenly(ids).tolist()]
+    return all(classes) and not set.intersection(*classes)
 
 
 def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:

@@ -828,14 +828,18 @@ def _list_value_forms(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
 
     Another language or datatype is another form, too. Names are no such values.
     """
-    forms, predicates = list[Link](), frozenset[int]()
+    forms, predicates, things = list[Link](), frozenset[int](), set[int]()
     for link in links:
         node = search.schema.find_link_node(link)
-        if node is not None and stem_name(link.name) == stem_name(links[0].name):
-            ends = np.array([node], dtype=np.int32)
-            own = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
-            predicates = predicates & own if forms else own
+        if node is None or stem_name(link.name) != stem_name(links[0].name):
+            continue
+        ends = np.array([node], dtype=np.int32)
+        own = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
+        predicates = predicates & own if forms else own
+        further = {at for n in own for at in search.graph.step(ends, n, inverse=True).tolist()}
+        if further - things:
             forms.append(link)
+            things |= further
     return forms if predicates and len(forms) > 1 else []
 
 

@@ -12,11 +12,15 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from askgraph.graph.arrays import Ids
 from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
 from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, remember
-from askgraph.search.link import GlossaryWord, Link, LinkedQuestion
+from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links
+from askgraph.search.link.meaning_linking import find_unexplained
+from askgraph.search.link.word_vectors import combine_words
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.sparql.prefixes import split_local_name
 
@@ -28,6 +32,8 @@ _MAX_WEIGHED_CLASSES = 50  # so many classes, the largest ones, are compared
 _MAX_HEAD_CLASSES = 24  # the last word of more classes says too little
 _SAMPLE_SIZE = 20  # so many instances tell how much is said of all
 _MAX_NUMBERED_INSTANCES = 5_000  # a class of more is not searched for numbers
+_MIN_COSINE, _MIN_MARGIN = 0.35, 0.1  # of a word and a property, and more than of any other
+NEIGHBOUR_SCORE = 0.6  # how well such a word names the property
 _MAX_CODE_WORDS = 4  # "R 800 A" is a code of three words
 
 Code = tuple[str, ...]
@@ -100,6 +106,43 @@ def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWo
                 text = " ".join(split_tokens(link.name)[-len(stems) :])
                 words[link.positions] = GlossaryWord(text, (), classes, link.mask)
     return tuple(words.values())
+
+
+def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
+    """Link words that nothing explains to what the named thing has of the nearest meaning.
+
+    Among the few properties of one thing a faint likeness tells what "who runs X" asks for.
+    """
+    reading = linked.reading
+    the = {phrase[-1] for phrase in reading.word_list.time_phrases["the"]}
+    words = [
+        at
+        for at in find_unexplained(linked)  # a verb, and not a noun: "the director of X"
+        if at and at - 1 not in reading.genitives and reading.folded_words[at - 1] not in the
+    ]
+    things = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= FULL_NAME_SHARE]
+    nodes = [node for thing in things if (node := schema.find_link_node(thing)) is not None]
+    ids = np.array(sorted({*nodes}), dtype=np.int32)
+    if not words or not len(ids):
+        return linked
+    graph, likeness, links = schema.graph, dict[int, dict[int, float]](), list[Link]()
+    numbers = graph.get_predicates(ids) | graph.get_predicates(ids, inverse=True)
+    for number in numbers & schema.open_predicates & schema.predicates.keys():
+        for name in schema.get_folded_names(number):
+            vector = combine_words(name.split())
+            for at in words if vector is not None else ():
+                word = combine_words([reading.tokens[at].folded])
+                cosine = 0.0 if word is None or vector is None else float(word @ vector)
+                cosines = likeness.setdefault(at, {})
+                cosines[number] = max(cosine, cosines.get(number, 0.0))
+    for at, cosines in likeness.items():
+        (best, number), *others = sorted(((x, n) for n, x in cosines.items()), reverse=True)
+        if best >= max([_MIN_COSINE, *(_MIN_MARGIN + x for x, _ in others[:1])]):
+            iri, quality = graph.get_predicate_iri(number), (NEIGHBOUR_SCORE,)
+            name = schema.get_name_hint(iri)
+            link = Link(ItemKind.PREDICATE, iri, name, *quality, (at,), quality, how=("near",))
+            links.append(link)
+    return add_links(linked, links) if links else linked
 
 
 def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:

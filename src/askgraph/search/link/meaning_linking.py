@@ -77,7 +77,7 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
 def _list_stretches(linked: LinkedQuestion) -> Iterator[Sequence[int]]:
     """Yield the positions of adjacent words that no link explains."""
     reading = linked.reading
-    unexplained, owner = _find_unexplained(linked, reading), reading.word_list.clauses["owner"]
+    unexplained, owner = find_unexplained(linked), reading.word_list.clauses["owner"]
     may_join = reading.language != LANGUAGE  # "detectores de humo"
     for first in range(len(unexplained)):
         yield unexplained[first : first + 1]
@@ -88,7 +88,9 @@ def _list_stretches(linked: LinkedQuestion) -> Iterator[Sequence[int]]:
             yield unexplained[first : last + 1]
 
 
-def _find_unexplained(linked: LinkedQuestion, reading: TokenizedQuestion) -> list[int]:
+def find_unexplained(linked: LinkedQuestion) -> list[int]:
+    """Return the tokens that no link explains."""
+    reading = linked.reading
     explained = {
         at
         for link in linked.links
