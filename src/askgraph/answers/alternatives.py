@@ -237,10 +237,8 @@ _UNINFORMATIVE_PREDICATES = frozenset(
 
 
 def _replace_by_variable(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
-    """Return the group with a variable in place of a term; None if it would stay unbound.
-
-    The variable is bound if the term occurs in a pattern itself, not only within a path.
-    """
+    """Return the group with a variable in place of a term; None if it would stay unbound."""
+    # The variable is bound if the term occurs in a pattern itself, not only within a path.
     if not any(term in (p.subject, p.predicate, p.object) for p in _iterate_patterns(group)):
         return None
     replaced: ast.Group = ast.transform(
@@ -252,10 +250,8 @@ def _replace_by_variable(term: NamedNode | Literal, group: ast.Group) -> ast.Gro
 
 
 def _build_open_pattern(term: NamedNode | Literal, group: ast.Group) -> ast.Group | None:
-    """Return the first pattern with a term, with only its predicate fixed.
-
-    None if the term is the predicate, or the pattern has no fixed predicate.
-    """
+    """Return the first pattern with a term, with only its predicate fixed."""
+    # None if the term is the predicate, or the pattern has no fixed predicate.
     for pattern in _iterate_patterns(group):
         if term in (pattern.subject, pattern.object) and isinstance(pattern.predicate, NamedNode):
             ends = (_TERM, _ENDS[1]) if pattern.subject == term else (_ENDS[0], _TERM)
@@ -266,10 +262,8 @@ def _build_open_pattern(term: NamedNode | Literal, group: ast.Group) -> ast.Grou
 async def _count_terms(
     where: ast.Group, endpoint: Endpoint, *, limit: int, timeout: float
 ) -> dict[NamedNode | Literal, int]:
-    """Return the bindings of the variable with numbers of solutions, most first.
-
-    Empty if the endpoint does not answer in time.
-    """
+    """Return the bindings of the variable with numbers of solutions, most first."""
+    # Empty if the endpoint does not answer in time.
     max_rows = limit + 1 + len(_UNINFORMATIVE_PREDICATES)
     query = ast.Query(
         "SELECT",

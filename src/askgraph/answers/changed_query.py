@@ -57,10 +57,8 @@ async def answer_changed_query(
 def _detect_change(
     question: Question, graph: KnowledgeGraph, language: str
 ) -> tuple[ResultChange | None, PreviousQuestion]:
-    """Return the change, and the earlier result that it applies to.
-
-    A count refers to the result that was counted.
-    """
+    """Return the change, and the earlier result that it applies to."""
+    # A count refers to the result that was counted.
     earlier_changes = [
         parse_result_change(earlier.question, graph.names, language=language)
         for earlier in question.before[1:]
@@ -127,11 +125,9 @@ def _build_count_query(tree: Query) -> Query:
 
 
 def _build_sorted_query(tree: Query, change: ResultChange, by: str, before: SelectResult) -> Query:
-    """Add the values of a predicate at the first column, and sort by them.
-
-    If the first column is a name, the values are those of the named resource. With a limit of
-    one row, the value column is omitted.
-    """
+    """Add the values of a predicate at the first column, and sort by them."""
+    # If the first column is a name, the values are those of the named resource. With a limit of
+    # one row, the value column is omitted.
     first = next(name for name, value in tree.columns if value is None)
     subject_variable = _find_named_variable(first, tree, before)
     value = _create_variable(tree, split_local_name(by))

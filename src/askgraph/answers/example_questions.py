@@ -246,10 +246,8 @@ _MAX_TIES = 3  # rows that share the first rank
 def _list_central_classes(
     profile: Profile, reader: _ArrayReader, language: str
 ) -> list["_ClassSubject"]:
-    """Return the classes with the most statements and links, without overlapping ones.
-
-    Subclasses that cover a class replace it.
-    """
+    """Return the classes with the most statements and links, without overlapping ones."""
+    # Subclasses that cover a class replace it.
     predicates, leading = defaultdict[str, list[tuple[int, PredicateProfile]]](list), Counter[str]()
     for p in profile.predicates:
         is_excluded = p.naming or p.bookkeeping or is_schema_term(p.iri)

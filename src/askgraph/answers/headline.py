@@ -324,10 +324,8 @@ class Headline:
         return self.say("said of", name.removeprefix("the "), "; ".join(pairs))
 
     def _drop_names(self, result: SelectResult) -> Query:
-        """Return the query without the things that it names if these are all of its answer.
-
-        So "only the first five" names its things once.
-        """
+        """Return the query without the things that it names if these are all of its answer."""
+        # So "only the first five" names its things once.
         first, where = Variable(result.variables[0]), self.query.where
         named = [
             part

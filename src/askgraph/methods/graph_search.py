@@ -25,7 +25,7 @@ from askgraph.search.decide import find_omitted_words
 from askgraph.search.rank import RankedCandidates
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import detect_greeting
-from askgraph.trace import Answer, Draft, Outcome, Question, Refusal, Step, Thought, Usage
+from askgraph.trace import Answer, Outcome, Question, Refusal, Step, Thought, Usage
 
 __all__ = ["GraphSearch"]
 
@@ -110,25 +110,13 @@ class GraphSearch(SearchLimits):
         proposals = [(run, await run.propose_candidates()) for run in runs]
         if not proposals:
             raise ValueError("no graph is given: name at least one")
-        if len(proposals) > 1:
-            # Few questions have several graphs.
-            from askgraph.answers.two_graphs import answer_over_two_graphs
-
-            answer = await answer_over_two_graphs(proposals)
-            joint_answer = (
-                answer if answer is not None and answer.confidence >= self.answer_from else None
-            )
-        else:
-            joint_answer = None
         run, proposal = max(proposals, key=lambda item: get_top_score(item[1]))
         for note in (*proposal.linked.notes, *await run.describe_glossary_words(proposal)):
             yield Thought(note)
         yield run.build_findings(proposal)
         for draft in run.list_drafts(proposal):
             yield draft
-        if joint_answer is not None:
-            yield Draft(joint_answer.query, round(proposal.candidates[0].score, 3))
-        outcome = joint_answer or await run.decide_outcome(proposal)
+        outcome = await run.decide_outcome(proposal)
         starts_with_operator = any(item.first == 0 for item in proposal.operators.operators)
         if not question.before and (starts_with_operator or not isinstance(outcome, Answer)):
             outcome = _refuse_change(question, run.graph, proposal) or outcome

@@ -232,10 +232,8 @@ def _find_order_predicates(
 
 
 def _find_extreme(reading: TokenizedQuestion) -> tuple[Operator, bool] | None:
-    """Return the only operator of a question if it selects an extreme, and whether the highest.
-
-    None for one that may be about dates: "the earliest" has the lowest.
-    """
+    """Return the only operator of a question if it selects an extreme, and whether the highest."""
+    # None for one that may be about dates: "the earliest" has the lowest.
     operators = detect_operators(reading).operators
     match [operator for operator in operators if operator.name != "exists"]:
         case [Operator(name="maximum" | "minimum" as name) as operator]:
@@ -362,10 +360,8 @@ def _extract_noun_phrase(earlier: TokenizedQuestion) -> str:
 
 
 def _find_plural_pronoun(reading: TokenizedQuestion) -> tuple[bool, tuple[int, int]] | None:
-    """Return whether a plural pronoun includes "of", and its first and last token.
-
-    One at the start of a clause ("before they left") may refer to a noun of the question itself.
-    """
+    """Return whether a plural pronoun includes "of", and its first and last token."""
+    # One at the start of a clause ("before they left") may refer to a noun of the question itself.
     words = reading.word_list
     for key in ("of_them", "them"):
         for phrase in words.follow_up_phrases[key]:

@@ -224,10 +224,8 @@ def _link_request(
 def _link_anew(
     reading: TokenizedQuestion, names: NameIndex, *, without: Collection[str] = ()
 ) -> LinkedQuestion:
-    """Link what a question asks for, without the clause before it that only says why.
-
-    The clause remains if it names a thing or value that the request does not name.
-    """
+    """Link what a question asks for, without the clause before it that only says why."""
+    # The clause remains if it names a thing or value that the request does not name.
     reading = move_topic(correct_spelling(space_names(reading, names), names))
     reading = quote_function_words(reading, names)
     linked = link_question(reading, names, without=without)
@@ -251,11 +249,9 @@ def _adds_name(linked: LinkedQuestion, end: int) -> bool:
 
 
 def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
-    """Return whether the words before a request have a name that the request lacks.
-
-    "For the outer planets: …" narrows a request by any name of the graph, "I like planets: …" by
-    a name of a thing or value.
-    """
+    """Return whether the words before a request have a name that the request lacks."""
+    # "For the outer planets: …" narrows a request by any name of the graph, "I like planets: …" by
+    # a name of a thing or value.
     reading = linked.reading
     kinds = tuple(ItemKind) if is_occasion(reading) else (ItemKind.ENTITY, ItemKind.VALUE)
     named = {link.target for link in linked.links if link.positions[-1] >= start}
@@ -509,10 +505,8 @@ def detect_name_filters(
 
 
 def _find_stated_name(linked: LinkedQuestion, strong_links: Sequence[Link]) -> range | None:
-    """Return the words of the name in a question for a thing of that name.
-
-    It asks nothing else: "Is there a planet called Mars?", "Which moon is named Titan?".
-    """
+    """Return the words of the name in a question for a thing of that name."""
+    # It asks nothing else: "Is there a planet called Mars?", "Which moon is named Titan?".
     reading = linked.reading
     count = len(reading.tokens)
     for cls in strong_links:

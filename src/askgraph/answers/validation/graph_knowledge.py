@@ -269,10 +269,8 @@ def _list_object_sorts(part: Partition, *, is_split: bool) -> Sorts:
 
 
 def _is_counted(part: Partition, *, is_split: bool) -> bool:
-    """Return whether the sorts of all objects are covered, judged by their counts.
-
-    A resource of two classes counts twice, so only the largest class is certain.
-    """
+    """Return whether the sorts of all objects are covered, judged by their counts."""
+    # A resource of two classes counts twice, so only the largest class is certain.
     largest_count = max((count for _, count in part.targets), default=0)
     counted_triples = largest_count + sum(count for _, count in part.datatypes)
     only_literals = bool(part.datatypes) and not part.targets
@@ -298,10 +296,8 @@ def _build_from_counts(predicate: PredicateProfile, completeness: float) -> Pred
 
 
 def _list_end_sorts(counted: Sequence[tuple[str, int]], nodes: int, triples: int) -> Sorts:
-    """Return the classes, with `UNTYPED` unless one of them covers all resources.
-
-    The counts are of nodes or of triples; if they exceed the nodes, they are of triples.
-    """
+    """Return the classes, with `UNTYPED` unless one of them covers all resources."""
+    # The counts are of nodes or of triples; if they exceed the nodes, they are of triples.
     pairs = {UNTYPED if name == RDFS_RESOURCE else name: count for name, count in counted}
     largest_count = max(pairs.values(), default=0)
     all_typed = nodes > 0 and (

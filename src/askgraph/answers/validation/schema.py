@@ -426,11 +426,9 @@ def _find_similar_predicates(
     objects: Sorts | None,
     hints: Sequence[str],
 ) -> tuple[blocks.PathStep, ...]:
-    """Return the predicates that may be meant between ends of these sorts.
-
-    `hints` are words of the variables at the ends, which often describe the predicate. A
-    predicate counts as a misprint if its characters are similar.
-    """
+    """Return the predicates that may be meant between ends of these sorts."""
+    # `hints` are words of the variables at the ends, which often describe the predicate. A
+    # predicate counts as a misprint if its characters are similar.
     scored: list[tuple[float, str, bool]] = []
     for use in knowledge.predicates.values():
         if use.iri == wrong:
@@ -453,10 +451,8 @@ def _score_fit(
     *,
     inverse: bool,
 ) -> float:
-    """Return 2 if both ends fit, 0 if one does not; an unknown end counts half.
-
-    An end that all resources have counts less, since it is rarely meant.
-    """
+    """Return 2 if both ends fit, 0 if one does not; an unknown end counts half."""
+    # An end that all resources have counts less, since it is rarely meant.
     fit = 0.0
     for sorts, end in zip(
         (subjects, objects),

@@ -279,11 +279,9 @@ _UNKNOWN_NAMESPACE = "urn:unknown:"
 
 
 def _can_parse(text: str) -> bool:
-    """Return whether pyoxigraph parses a short text; the query runs on an empty store.
-
-    Parsing implies planning and evaluation: nothing may be called, and what multiplies
-    without triples (VALUES, UNION) stays small.
-    """
+    """Return whether pyoxigraph parses a short text; the query runs on an empty store."""
+    # Parsing implies planning and evaluation: nothing may be called, and what multiplies
+    # without triples (VALUES, UNION) stays small.
     if len(text) > _MAX_PARSED_CHARACTERS or "service" in text.lower():
         return False
     tokens = tokenize(text).tokens

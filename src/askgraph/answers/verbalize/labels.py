@@ -224,10 +224,8 @@ async def distinguish_labels(
 def _find_differing(
     namesakes: Sequence[str], graph: KnowledgeGraph, arrays: GraphArrays, languages: Sequence[str]
 ) -> Mapping[str, str]:
-    """Return a value of one predicate for each of some things, if they differ by it.
-
-    Links go before literals, and predicates that more of the things have before others.
-    """
+    """Return a value of one predicate for each of some things, if they differ by it."""
+    # Links go before literals, and predicates that more of the things have before others.
     naming = _list_naming(graph)
     ignored = {RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES}
     ignored.update(p.iri for p in graph.profile.predicates if p.naming)

@@ -831,10 +831,8 @@ class Grouping(Listing):
 
 
 def _count_values(query: ast.Query, names: Names) -> ast.Query:
-    """Return a query that counts rows as one that counts what each row has another of.
-
-    The rows of things that are joined with others are as many as those, not as the things.
-    """
+    """Return a query that counts rows as one that counts what each row has another of."""
+    # The rows of things that are joined with others are as many as those, not as the things.
     rows = ast.Call("COUNT")
     if rows not in ast.walk(tuple(value for _, value in query.columns)):
         return query

@@ -118,7 +118,10 @@ def compare_sides(
         )
     answerable_keys = [key for key in common if not records_a[key][0].unanswerable]
     unanswerable_keys = [key for key in common if records_a[key][0].unanswerable]
-    changes = [_build_change(records_a[key], records_b[key], metric) for key in answerable_keys]
+    changes = [
+        ScoreChange(a[0], b[0], _compute_mean_score(a, metric), _compute_mean_score(b, metric))
+        for a, b in ((records_a[key], records_b[key]) for key in answerable_keys)
+    ]
     return Comparison(
         a=a,
         b=b,
@@ -168,10 +171,6 @@ def _compute_difference(
         {key: _compute_mean_score(a[key], metric) for key in keys},
         {key: _compute_mean_score(b[key], metric) for key in keys},
     )
-
-
-def _build_change(a: Sequence[Record], b: Sequence[Record], metric: str) -> ScoreChange:
-    return ScoreChange(a[0], b[0], _compute_mean_score(a, metric), _compute_mean_score(b, metric))
 
 
 def _sort_changes(changes: Iterable[ScoreChange]) -> tuple[ScoreChange, ...]:

@@ -261,14 +261,10 @@ def build_exact_interval(value: float) -> Interval:
 def count_modifier(questions: Iterable[GoldQuestion], word: str) -> dict[str, Interval | None]:
     """Count the gold queries with a modifier, such as `GROUP BY` (D'Abramo, table 5.1)."""
     padded_word = f" {word} "
-    count = sum(
-        padded_word in f" {' '.join(_get_keywords(question.sparql))} " for question in questions
-    )
+    tokens = (split_tokens(question.sparql or "") for question in questions)
+    texts = (" ".join(x.text.upper() for x in items if x.kind == "word") for items in tokens)
+    count = sum(padded_word in f" {text} " for text in texts)
     return {"queries": build_exact_interval(count)}
-
-
-def _get_keywords(query: str | None) -> list[str]:
-    return [token.text.upper() for token in split_tokens(query or "") if token.kind == "word"]
 
 
 def measure_hops(

@@ -495,14 +495,14 @@ def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) 
                 continue
             links = proposal.linked.get_links(ItemKind.VALUE)
             targets = (x.target for x in links if x.positions == child.link.positions)
-            others = {at for target in targets if (at := terms.find(target)) is not None}
+            rivals = {at for target in targets if (at := terms.find(target)) is not None}
             text, beginning = child.link.name, f'"{child.link.name}'
-            others |= {
+            rivals |= {
                 at
                 for at in terms.find_prefix(beginning)[:_MAX_SPELLINGS]
                 if not terms.get_value(at)[len(text) : len(text) + 1].isalnum()
             }
-            for other in others - {*child.terms}:
+            for other in rivals - {*child.terms}:
                 ids = np.array([other], dtype=np.int32)
                 if edge.predicate in schema.graph.get_predicates(
                     ids, inverse=edge.inverse is False
@@ -556,10 +556,8 @@ def _is_ambiguous_name(proposal: RankedCandidates, candidate: QueryCandidate) ->
 
 
 def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
-    """Return whether several rows may tie for a single answer, in an order that no word names.
-
-    "Who was the first person on the Moon?" expects one person, not a crew.
-    """
+    """Return whether several rows may tie for a single answer, in an order that no word names."""
+    # "Who was the first person on the Moon?" expects one person, not a crew.
     reading, subject = proposal.question, FaultContext(proposal, candidate)
     if any(part.group_by for part in list_subqueries(candidate.tree.where)):
         return False  # there is one in each group

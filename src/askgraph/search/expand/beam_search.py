@@ -824,22 +824,20 @@ def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Lin
 
 
 def _list_value_forms(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
-    """Return the values that are the first in another form: "Hobbits" and "Hobbit".
-
-    Another language or datatype is another form, too. Names are no such values.
-    """
-    forms, predicates, things = list[Link](), frozenset[int](), set[int]()
+    """Return the values that are the first in another form: "Hobbits" and "Hobbit"."""
+    # Another language or datatype is another form, too. Names are no such values.
+    forms, predicates, bearers = list[Link](), frozenset[int](), set[int]()
     for link in links:
         node = search.schema.find_link_node(link)
         if node is None or stem_name(link.name) != stem_name(links[0].name):
             continue
         ends = np.array([node], dtype=np.int32)
-        own = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
-        predicates = predicates & own if forms else own
-        further = {at for n in own for at in search.graph.step(ends, n, inverse=True).tolist()}
-        if further - things:
+        numbers = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
+        predicates = predicates & numbers if forms else numbers
+        further = {at for n in numbers for at in search.graph.step(ends, n, inverse=True).tolist()}
+        if further - bearers:
             forms.append(link)
-            things |= further
+            bearers |= further
     return forms if predicates and len(forms) > 1 else []
 
 

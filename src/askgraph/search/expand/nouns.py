@@ -111,7 +111,7 @@ def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWo
 def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
     """Link words that nothing explains to what the named thing has of the nearest meaning.
 
-    Among the few properties of one thing a faint likeness tells what "who runs X" asks for.
+    Among the few properties of one entity a faint likeness tells what "who runs X" asks for.
     """
     reading = linked.reading
     the = {phrase[-1] for phrase in reading.word_list.time_phrases["the"]}
@@ -120,8 +120,8 @@ def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
         for at in find_unexplained(linked)  # a verb, and not a noun: "the director of X"
         if at and at - 1 not in reading.genitives and reading.folded_words[at - 1] not in the
     ]
-    things = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= FULL_NAME_SHARE]
-    nodes = [node for thing in things if (node := schema.find_link_node(thing)) is not None]
+    entities = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= FULL_NAME_SHARE]
+    nodes = [node for entity in entities if (node := schema.find_link_node(entity)) is not None]
     ids = np.array(sorted({*nodes}), dtype=np.int32)
     if not words or not len(ids):
         return linked
@@ -136,8 +136,8 @@ def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
                 cosines = likeness.setdefault(at, {})
                 cosines[number] = max(cosine, cosines.get(number, 0.0))
     for at, cosines in likeness.items():
-        (best, number), *others = sorted(((x, n) for n, x in cosines.items()), reverse=True)
-        if best >= max([_MIN_COSINE, *(_MIN_MARGIN + x for x, _ in others[:1])]):
+        (best, number), *rivals = sorted(((x, n) for n, x in cosines.items()), reverse=True)
+        if best >= max([_MIN_COSINE, *(_MIN_MARGIN + x for x, _ in rivals[:1])]):
             iri, quality = graph.get_predicate_iri(number), (NEIGHBOUR_SCORE,)
             name = schema.get_name_hint(iri)
             link = Link(ItemKind.PREDICATE, iri, name, *quality, (at,), quality, how=("near",))

@@ -481,11 +481,9 @@ def _is_list_continuation(query: QueryBuilder, position: int, shown_positions: s
 
 
 def _is_code_requested(query: QueryBuilder, slot: Slot, attachment: Attachment) -> bool:
-    """Return whether the question asks for a yes/no code itself: "name and approval".
-
-    It does not if the predicate's name is a question ("is approved"), or if a class follows
-    ("approved licenses").
-    """
+    """Return whether the question asks for a yes/no code itself: "name and approval"."""
+    # It does not if the predicate's name is a question ("is approved"), or if a class follows
+    # ("approved licenses").
     if query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN or is_asking_flag(
         query.schema, attachment.predicate
     ):
@@ -496,10 +494,8 @@ def _is_code_requested(query: QueryBuilder, slot: Slot, attachment: Attachment) 
 
 
 def _is_aggregate_restriction(query: QueryBuilder, position: int) -> bool:
-    """Return whether a noun after an aggregate only restricts the aggregated values.
-
-    "How many X have Y" and "the average X of Y" do not ask for a row for each Y.
-    """
+    """Return whether a noun after an aggregate only restricts the aggregated values."""
+    # "How many X have Y" and "the average X of Y" do not ask for a row for each Y.
     operators = query.operators
     if operators.get_operators("each") or query.zones.is_listed(position):
         return False
@@ -608,11 +604,9 @@ def _choose_root_variable(query: QueryBuilder) -> Variable:
 
 
 def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) -> list[Variable]:
-    """Return the context columns: the owners of shown values that mean nothing alone.
-
-    These are the named neighbours of things without a name, and the owners of several numbers or
-    dates. A nameless thing that holds the unit of a number is part of the answer.
-    """
+    """Return the context columns: the owners of shown values that mean nothing alone."""
+    # These are the named neighbours of things without a name, and the owners of several numbers or
+    # dates. A nameless thing that holds the unit of a number is part of the answer.
     counted_variables = _find_counted_variables(query)
     owners = [
         (vertex, query.schema.get_sort(p))
@@ -885,10 +879,8 @@ def describe_things(
 
 
 def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
-    """Return the predicates that describe a thing, without names and long lists of links.
-
-    Of a thing without other facts, its names are shown.
-    """
+    """Return the predicates that describe a thing, without names and long lists of links."""
+    # Of a thing without other facts, its names are shown.
     schema, ids = search.schema, np.array([entity], dtype=np.int32)
     followed_predicates = schema.open_predicates - schema.named_only_predicates
     numbers, counts = search.graph.count_predicates(ids)

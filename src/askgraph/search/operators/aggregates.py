@@ -692,10 +692,8 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
 
 
 def _is_quantity(query: QueryBuilder, attachment: Attachment) -> bool:
-    """Return whether a predicate named by a plural ("beds") states a quantity of several things.
-
-    No word may name these things; otherwise the question asks for the number of one of them.
-    """
+    """Return whether a predicate named by a plural ("beds") states a quantity of several things."""
+    # No word may name these things; otherwise the question asks for the number of one of them.
     ids = query.get_vertex_ids(attachment.vertex)
     if (
         len(ids) < 2
@@ -747,10 +745,8 @@ def _get_classes(query: QueryBuilder, vertex: Vertex) -> tuple[str, ...]:
 
 
 def _group_by_listed_values(query: QueryBuilder, operator: Operator) -> bool:
-    """Group by values that "and" joins before the noun ("male and female pupils").
-
-    Also if each has its own count: "how many are male and how many are female".
-    """
+    """Group by values that "and" joins before the noun ("male and female pupils")."""
+    # Also if each has its own count: "how many are male and how many are female".
     class_link, counts = query.root.node.cls_link, query.operators.get_operators("count")
     for vertex in query.draft.vertices:
         link = vertex.node.link
@@ -985,10 +981,8 @@ def apply_calculation(query: QueryBuilder, candidate: QueryCandidate) -> QueryCa
 def _calculate_pair(
     query: QueryBuilder, operator: Operator, candidate: QueryCandidate
 ) -> QueryCandidate:
-    """Return the difference or ratio of the two numbers or dates that a candidate shows.
-
-    The candidate is unchanged unless it shows exactly two.
-    """
+    """Return the difference or ratio of the two numbers or dates that a candidate shows."""
+    # The candidate is unchanged unless it shows exactly two.
     draft = query.draft
     sorts = {value: query.schema.get_sort(n) for (_, n, _), value in draft.edge_variables.items()}
     calls: list[Value] = [column for column in draft.columns if isinstance(column, Call)]
@@ -1052,10 +1046,8 @@ def _replace_result(
 def _compute_count_average(
     query: QueryBuilder, operator: Operator, candidate: QueryCandidate
 ) -> QueryCandidate:
-    """Return the average of the counts of all groups: "moons per planet".
-
-    The candidate is unchanged if it has no groups, or only some of them.
-    """
+    """Return the average of the counts of all groups: "moons per planet"."""
+    # The candidate is unchanged if it has no groups, or only some of them.
     tree = candidate.tree
     counts = [column for column in candidate.shown if isinstance(column, Call)]
     is_complete = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
@@ -1237,10 +1229,8 @@ def _find_verb(query: QueryBuilder, operator: Operator) -> int | None:
 
 
 def _find_part_words(query: QueryBuilder, operator: Operator) -> int:
-    """Return the words for the part as a bit mask.
-
-    They follow the verb; without a verb they precede the operator, or name the last thing.
-    """
+    """Return the words for the part as a bit mask."""
+    # They follow the verb; without a verb they precede the operator, or name the last thing.
     verb, count = _find_verb(query, operator), len(query.question.tokens)
     if verb is not None:
         return to_bit_mask((*range(operator.first), *range(verb, count)))

@@ -220,11 +220,9 @@ def _has_numbering_labels(query: QueryBuilder, vertex: Vertex, labels: Sequence[
 
 
 def _find_linked_name(query: QueryBuilder, vertex: Vertex) -> list[Variable]:
-    """Return the labelled thing that each nameless thing is linked to, if there is exactly one.
-
-    A nameless nomination node gets the name of the nominated person. The link must be one-to-one,
-    so that both stand for the same thing.
-    """
+    """Return the labelled thing that each nameless thing is linked to, if there is exactly one."""
+    # A nameless nomination node gets the name of the nominated person. The link must be one-to-one,
+    # so that both stand for the same thing.
     schema, ids = query.schema, query.get_vertex_ids(vertex)
     predicates = []
     for number in sorted(schema.resource_predicates & query.lookups.find_predicates(ids)):

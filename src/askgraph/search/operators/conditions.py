@@ -134,10 +134,8 @@ def apply_name_condition(query: QueryBuilder, operator: Operator) -> bool:
 def _require_text(
     query: QueryBuilder, attachment: Attachment, function: str, text_positions: range
 ) -> bool:
-    """Require the text of some tokens in a value; return False if nothing has it.
-
-    A yes-no question may ask for a name that nothing has: the answer is no.
-    """
+    """Require the text of some tokens in a value; return False if nothing has it."""
+    # A yes-no question may ask for a name that nothing has: the answer is no.
     tokens = query.question.tokens
     text = query.question.text[
         tokens[text_positions.start].start : tokens[text_positions.stop - 1].end
@@ -724,10 +722,8 @@ def _is_time_word(query: QueryBuilder, operator: Operator, name: str) -> bool:
 
 
 def _find_span_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
-    """Return the date that "before", "after", "since" and "until" refer to if none is named.
-
-    For a relation it is the start; with "until" it is the end, also of things with a name.
-    """
+    """Return the date that "before", "after", "since" and "until" refer to if none is named."""
+    # For a relation it is the start; with "until" it is the end, also of things with a name.
     is_until = _is_time_word(query, operator, "until")
     span = find_span(query, allow_named=is_until)
     if span is None:
@@ -860,10 +856,8 @@ def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str
 
 
 def _find_zoned_datatype(query: QueryBuilder, predicate: int) -> str:
-    """Return the datatype of a predicate's values; dateTimeStamp if their times have zones.
-
-    SPARQL does not compare a time without a zone with a time in a zone on the same day.
-    """
+    """Return the datatype of a predicate's values; dateTimeStamp if their times have zones."""
+    # SPARQL does not compare a time without a zone with a time in a zone on the same day.
     datatype = query.schema.get_datatype(predicate)
     first = query.graph.get_ends(predicate, inverse=True)[:1]
     if datatype != XSD_DATE_TIME or not len(first):

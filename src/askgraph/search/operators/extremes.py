@@ -402,14 +402,14 @@ def _order_by_flags(
 ) -> bool:
     """Count the things whose flag is true: "which region has the most protected sites"."""
     truth_terms = get_truth_terms(query.schema, attachment.predicate)
-    things = attachment.vertex.term
-    if truth_terms is None or attachment.inverse or not isinstance(things, Variable):
+    flagged = attachment.vertex.term
+    if truth_terms is None or attachment.inverse or not isinstance(flagged, Variable):
         return False
     flag = query.attach_and_consume(attachment)
     query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
-    if not _count_per_earlier_value(query, operator, things, descending):
-        group_for_count(query, things, operator)
-        _add_count_order(query, operator, things, descending)
+    if not _count_per_earlier_value(query, operator, flagged, descending):
+        group_for_count(query, flagged, operator)
+        _add_count_order(query, operator, flagged, descending)
     return True
 
 
@@ -648,11 +648,9 @@ def apply_sorting(query: QueryBuilder, operator: Operator, *, descending: bool) 
 
 
 def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable, bool] | None:
-    """Return what an extreme sorts by, and whether it is a time.
-
-    This is the value named after it, the value its adjective measures, or the value named before:
-    "by price, highest first". Times that are kept as text are sorted as text.
-    """
+    """Return what an extreme sorts by, and whether it is a time."""
+    # This is the value named after it, the value its adjective measures, or the value named before:
+    # "by price, highest first". Times that are kept as text are sorted as text.
     measure, sorts = operator.measure, MEASURED_SORTS + TEMPORAL_SORTS
     next_slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE)
     marks = query.operators.get_operators("sort_mark")

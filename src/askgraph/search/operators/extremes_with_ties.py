@@ -237,11 +237,9 @@ def _is_aggregate(value: object) -> bool:
 
 
 def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) -> None:
-    """Keep all groups with the highest count, and everything that is asked about them.
-
-    The count of each group is compared with the highest count, both from sub-queries. The order
-    stays if only one group has the highest count and only one row.
-    """
+    """Keep all groups with the highest count, and everything that is asked about them."""
+    # The count of each group is compared with the highest count, both from sub-queries. The order
+    # stays if only one group has the highest count and only one row.
     draft = query.draft
     if get_function(key) != "COUNT" or not draft.group_keys or "each" in query.notes:
         return

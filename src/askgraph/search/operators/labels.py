@@ -107,10 +107,8 @@ def _build_label(
 
 
 def _find_label_predicates(search: BeamSearch, entity: int, request: LabelRequest) -> list[str]:
-    """Return the predicates of the requested labels of a thing, names before other labels.
-
-    A graph's own predicate of other names is known by its name: "alias".
-    """
+    """Return the predicates of the requested labels of a thing, names before other labels."""
+    # A graph's own predicate of other names is known by its name: "alias".
     graph, predicates = search.graph, search.schema.predicates
     phrases = search.frame.reading.word_list.label_phrases["other"]
     other_stems = {stem_word(phrase[0]) for phrase in phrases if len(phrase) == 1}

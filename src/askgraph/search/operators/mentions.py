@@ -198,10 +198,8 @@ def require_mentions(query: QueryBuilder, mentions: Sequence[TextMention]) -> No
 
 
 def _find_text(query: QueryBuilder, mention: TextMention) -> tuple[int, Ids]:
-    """Return the predicate of texts with the words, and the things with such a text.
-
-    It is the name if some names have the words, else the text of most of the things.
-    """
+    """Return the predicate of texts with the words, and the things with such a text."""
+    # It is the name if some names have the words, else the text of most of the things.
     graph = query.graph
     predicates = graph.get_predicates(mention.literals, inverse=True)
     ids = query.get_vertex_ids(query.root)

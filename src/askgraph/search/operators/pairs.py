@@ -476,8 +476,12 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
     signs = [(at, word in clauses["more"]) for at, word in enumerate(words)]
     signs = [(at, up) for at, up in signs if up or words[at] in clauses["fewer"]]
     signs += [(x.last, x.name == "most") for x in operators.get_operators("most", "fewest")]
-    named = search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
-    best = {link.positions[0]: link for link in reversed(named) if link.score >= _MIN_CHOICE_SCORE}
+    links_of_names = search.linked.get_links(ItemKind.ENTITY, ItemKind.VALUE)
+    best = {
+        link.positions[0]: link
+        for link in reversed(links_of_names)
+        if link.score >= _MIN_CHOICE_SCORE
+    }
     ends = {link.positions[-1]: link for link in best.values()}
     for operator, (at, is_more) in product(operators.get_operators("or"), signs):
         links = ends.get(operator.first - 1), best.get(operator.last + 1)
@@ -486,25 +490,25 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
             None,
         )
         lookups = GraphLookup(search, operators)
-        things = [
+        alternatives = [
             node for link in links if link and (node := lookups.find_entity(link)) is not None
         ]
-        if counted is None or len({*things}) < len(links):
+        if counted is None or len({*alternatives}) < len(links):
             continue
         used = counted.mask | operator.mask | to_bit_mask((at,))
         used |= sum(link.mask for link in links if link)
         members = search.schema.get_instances(counted.target)
-        step = _find_counting_step(search, members, things, used)
+        step = _find_counting_step(search, members, alternatives, used)
         if step is None:
             continue
         number, is_inverse, step_words = step
         used |= step_words
         draft = QueryDraft(search.schema)
-        thing = draft.create_variable("thing")
+        choice = draft.create_variable("thing")
         member = draft.create_variable(search.schema.get_name_hint(counted.target))
-        ends_of_step = (member, thing) if is_inverse else (thing, member)
+        ends_of_step = (member, choice) if is_inverse else (choice, member)
         predicate = search.graph.get_predicate_iri(number)
-        rows = tuple((search.graph.terms.get_term(node),) for node in things)
+        rows = tuple((search.graph.terms.get_term(node),) for node in alternatives)
         elements: tuple[Element, ...] = (
             draft.build_type_pattern(member, counted.target),
             build_pattern(ends_of_step[0], predicate, ends_of_step[1]),
@@ -514,16 +518,16 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
         total = build_aggregate("COUNT", member, distinct=True)
         tree = Query(
             "SELECT",
-            Group((Values((thing,), rows), *elements)),
-            columns=((thing, None),),
-            group_by=((thing, None),),
+            Group((Values((choice,), rows), *elements)),
+            columns=((choice, None),),
+            group_by=((choice, None),),
             order=((total, is_more),),
             limit=1,
         )
-        ids = _to_ids(tuple(things))
+        ids = _to_ids(tuple(alternatives))
         gain = search.sum_weights(used) + GainWeight.OPERATOR * 3
         state = PartialMatch(Node(ids, link=links[0]), used, gain, patterns=2, anchored=True)
-        values = (tree, (thing,), draft.hints, state, thing, ids, used, gain, 0.0, 2)
+        values = (tree, (choice,), draft.hints, state, choice, ids, used, gain, 0.0, 2)
         yield QueryCandidate(*values, (PAIRED_NOTE,), counted.mask, (counted, *filter(None, links)))
         return
 
@@ -614,24 +618,24 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
     links = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= _MIN_NONE_SCORE]
     links = [x for x in links if sum(x.positions == other.positions for other in links) == 1]
     classes = [x for x in linked.get_links(ItemKind.CLASS) if x.score >= _MIN_NONE_SCORE]
-    for thing, counted in product(links, classes):
-        node = schema.find_link_node(thing)
+    for entity, counted in product(links, classes):
+        node = schema.find_link_node(entity)
         members = schema.get_instances(counted.target)
-        own = schema.get_classes(node) if node is not None else ()
+        classes_of_thing = schema.get_classes(node) if node is not None else ()
         if (
             node is None
-            or not own
-            or thing.mask & counted.mask
+            or not classes_of_thing
+            or entity.mask & counted.mask
             or _has_member(graph, node, members)
         ):
             continue
-        others = schema.get_instances(own[0])[:_MAX_GROUP_SAMPLE]
-        used = thing.mask | counted.mask | sum(item.mask for item in counts)
-        step = _find_counting_step(search, members, others.tolist(), used)
+        siblings = schema.get_instances(classes_of_thing[0])[:_MAX_GROUP_SAMPLE]
+        used = entity.mask | counted.mask | sum(item.mask for item in counts)
+        step = _find_counting_step(search, members, siblings.tolist(), used)
         if step is None or content & ~(used | step[2]) or step[0] in schema.transitive_predicates:
             continue
         number, is_inverse, words = step
-        reached = intersect(graph.step(others, number, inverse=is_inverse), members)
+        reached = intersect(graph.step(siblings, number, inverse=is_inverse), members)
         if len(reached) < _MIN_MEMBERS_SHARE * len(members):
             continue
         draft = QueryDraft(schema)
@@ -649,7 +653,7 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
         state = PartialMatch(Node(members, cls_link=counted), used, gain, patterns=2, anchored=True)
         values = (draft.to_query(), tuple(draft.columns), draft.hints, state, member, members)
         notes = (NONE_NOTE, *(["count"] if counts else ()))
-        yield QueryCandidate(*values, used, gain, 0.0, 2, notes, counted.mask, (counted, thing))
+        yield QueryCandidate(*values, used, gain, 0.0, 2, notes, counted.mask, (counted, entity))
         return
 
 

@@ -202,10 +202,8 @@ def _compare_with_entity(
 
 
 def _link_entity_to_vertex(query: QueryBuilder, link: Link, entity: int, vertex: Vertex) -> bool:
-    """Link an entity, too, to a shared thing: "in the same X as Y".
-
-    A node without a name on the way to it stands for a separate relation of each.
-    """
+    """Link an entity, too, to a shared thing: "in the same X as Y"."""
+    # A node without a name on the way to it stands for a separate relation of each.
     edges, ancestor = [vertex.edge], vertex.parent
     while ancestor is not None and ancestor.parent is not None and query.is_event(ancestor):
         edges, ancestor = [*edges, ancestor.edge], ancestor.parent
@@ -394,10 +392,8 @@ def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence
 
 
 def _is_asked_alone(query: QueryBuilder) -> bool:
-    """Return whether the thing is not named between the asked value and the negation.
-
-    "Years in which the type of the race is not a sprint" are the years of the other races.
-    """
+    """Return whether the thing is not named between the asked value and the negation."""
+    # "Years in which the type of the race is not a sprint" are the years of the other races.
     operators = query.operators.get_operators("not")
     if len(query.projections) != 1 or not operators:
         return False
@@ -454,10 +450,8 @@ def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool
 
 
 def _iterate_second_links(query: QueryBuilder) -> Iterator[tuple[Link, range]]:
-    """Yield the unused things and values on one side of "both … and …", "… as well as …".
-
-    Each comes with the tokens on the other side, where the thing that it is the second to stands.
-    """
+    """Yield the unused things and values on one side of "both … and …", "… as well as …"."""
+    # Each comes with the tokens on the other side, where the thing that it is the second to stands.
     both = query.operators.get_operators("both")
     for conjunction in query.operators.get_operators("and"):
         start = conjunction.first - 2 * expand.MAX_TOKENS_ACROSS

@@ -928,10 +928,8 @@ def require_unfinished(query: QueryBuilder, span: VertexSpan) -> bool:
 def _require_no_end_before(
     query: QueryBuilder, span: VertexSpan, bound: float | None, *, all_have_ends: bool
 ) -> None:
-    """Require that there is no end before a bound, or no end at all.
-
-    If all things have ends, require an end at or after the bound.
-    """
+    """Require that there is no end before a bound, or no end at all."""
+    # If all things have ends, require an end at or after the bound.
     draft = query.draft
     if all_have_ends and bound is not None:
         end = query.attach(build_unnamed_attachment(span.vertex, span.end))

@@ -385,10 +385,8 @@ _PERIOD_OPERATORS = ("yearly", "decadal", "centennial")
 
 
 def _interpret_sorting(reading: TokenizedQuestion, operators: Sequence[Operator]) -> list[Operator]:
-    """Read extremes that name the ends of an order as that order: "oldest first".
-
-    The words around them become marks: "first", "starting with", "from" and "to the newest".
-    """
+    """Read extremes that name the ends of an order as that order: "oldest first"."""
+    # The words around them become marks: "first", "starting with", "from" and "to the newest".
     extremes = [operator for operator in operators if operator.name in _SORTABLE_OPERATORS]
     for extreme in extremes:
         marks = (
@@ -657,10 +655,8 @@ _QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
 
 
 def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
-    """Return whether an operator is valid at its position.
-
-    A verb must open the question; some operators need a number after them.
-    """
+    """Return whether an operator is valid at its position."""
+    # A verb must open the question; some operators need a number after them.
     if name == "exists":
         return at == 0 and not _is_polite_request(reading)
     if name in ("before", "after", "past"):
