@@ -22,6 +22,7 @@ from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links
 from askgraph.search.link.meaning_linking import find_unexplained
 from askgraph.search.link.word_vectors import combine_words
 from askgraph.search.tokenize import TokenizedQuestion
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql.prefixes import split_local_name
 
 _MIN_NAME_SCORE = 0.7  # a link from this score on says what a noun means
@@ -123,7 +124,7 @@ def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion
     entities = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= FULL_NAME_SHARE]
     nodes = [node for entity in entities if (node := schema.find_link_node(entity)) is not None]
     ids = np.array(sorted({*nodes}), dtype=np.int32)
-    if not words or not len(ids):
+    if not words or not len(ids) or detect_operators(reading).asks == "number":
         return linked
     graph, likeness, links = schema.graph, dict[int, dict[int, float]](), list[Link]()
     numbers = graph.get_predicates(ids) | graph.get_predicates(ids, inverse=True)
