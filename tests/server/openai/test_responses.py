@@ -89,7 +89,9 @@ def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
         deltas = [one.delta for one in stream if one.type == "response.output_text.delta"]
         final = stream.get_final_response()
     assert "".join(deltas) == final.output_text
-    assert final.output_text == client.responses.create(model="askgraph", input=MOONS).output_text
+    whole = client.responses.create(model="askgraph", input=MOONS).output_text
+    # The sentence and the table; what could be asked next is what was found in time.
+    assert final.output_text.split("\n\n")[:2] == whole.split("\n\n")[:2]
     # A question goes on from a response.
     first = client.responses.create(model="askgraph", input="Which moons orbit Mars?")
     then = client.responses.create(
