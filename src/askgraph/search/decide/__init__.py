@@ -34,7 +34,6 @@ from askgraph.search.decide.unheard_words import (
     weigh_content,
 )
 from askgraph.search.expand.nouns import NEIGHBOUR_SCORE
-from askgraph.search.expand.schema import sample_evenly
 from askgraph.search.link import Link
 from askgraph.search.operators.mentions import MENTION_NOTE
 from askgraph.search.operators.query_builder import NONE_NOTE, QueryCandidate
@@ -77,6 +76,7 @@ _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
 _GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal", "centennial"), ("count", "sum")
+_CLASS_SAMPLE_SIZE = 50  # things to compare the classes of
 _MAX_SPELLINGS = 50  # values with the same beginning to look at
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
@@ -479,7 +479,8 @@ def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) 
     schema, ids = proposal.schema, candidate.state.ids
     if candidate.is_ask or candidate.state.node.cls is not None or len(ids) < 2:
         return False
-    classes = [{*schema.get_classes(node)} for node in sample_evenly(ids).tolist()]
+    sample = ids[:: max(1, len(ids) // _CLASS_SAMPLE_SIZE)].tolist()
+    classes = [{*schema.get_classes(node)} for node in sample]
     return all(classes) and not set.intersection(*classes)
 
 

@@ -826,18 +826,20 @@ def _group_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[list[Lin
 def _list_value_forms(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
     """Return the values that are the first in another form: "Hobbits" and "Hobbit"."""
     # Another language or datatype is another form, too. Names are no such values.
-    forms, predicates, bearers = list[Link](), frozenset[int](), set[int]()
-    for link in links:
+    alike = [link for link in links if stem_name(link.name) == stem_name(links[0].name)]
+    forms, predicates, bearers = list[Link](), frozenset[int](), np.zeros(0, dtype=np.int32)
+    for link in alike if len(alike) > 1 else ():
         node = search.schema.find_link_node(link)
-        if node is None or stem_name(link.name) != stem_name(links[0].name):
+        if node is None:
             continue
         ends = np.array([node], dtype=np.int32)
         numbers = search.graph.get_predicates(ends, inverse=True) - search.schema.naming_predicates
         predicates = predicates & numbers if forms else numbers
-        further = {at for n in numbers for at in search.graph.step(ends, n, inverse=True).tolist()}
-        if further - bearers:
+        sets = (search.graph.step(ends, number, inverse=True) for number in numbers)
+        further = reduce(np.union1d, sets, bearers)
+        if len(further) > len(bearers):
             forms.append(link)
-            bearers |= further
+            bearers = further
     return forms if predicates and len(forms) > 1 else []
 
 

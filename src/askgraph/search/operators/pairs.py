@@ -507,12 +507,16 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
         choice = draft.create_variable("thing")
         member = draft.create_variable(search.schema.get_name_hint(counted.target))
         ends_of_step = (member, choice) if is_inverse else (choice, member)
-        predicate = search.graph.get_predicate_iri(number)
-        rows = tuple((search.graph.terms.get_term(node),) for node in alternatives)
+        graph, predicate = search.graph, search.graph.get_predicate_iri(number)
+        rows = tuple((graph.terms.get_term(node),) for node in alternatives)
         elements: tuple[Element, ...] = (
             draft.build_type_pattern(member, counted.target),
             build_pattern(ends_of_step[0], predicate, ends_of_step[1]),
         )
+        counts = {
+            len(intersect(graph.step(_to_ids((node,)), number, inverse=is_inverse), members))
+            for node in alternatives
+        }
         if not is_more:  # that without any has the fewest
             elements = (Nested("OPTIONAL", Group(elements)),)
         total = build_aggregate("COUNT", member, distinct=True)
@@ -522,7 +526,7 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
             columns=((choice, None),),
             group_by=((choice, None),),
             order=((total, is_more),),
-            limit=1,
+            limit=1 if len(counts) > 1 else None,
         )
         ids = _to_ids(tuple(alternatives))
         gain = search.sum_weights(used) + GainWeight.OPERATOR * 3
