@@ -70,6 +70,21 @@ async def test_a_pronoun_stands_for_the_one_thing_found_before(
 
 
 @for_each(
+    ("columns", "text", "whole"),
+    [
+        ("?moon", "What is its mass?", "What is mass of Saturn?"),
+        ("(COUNT(?moon) AS ?number)", "How far is it?", "How far is Saturn?"),
+    ],
+)
+async def test_a_pronoun_stands_for_the_one_thing_asked_about_before(
+    space: KnowledgeGraph, columns: str, text: str, whole: str
+) -> None:
+    query = f"SELECT {columns} WHERE {{ ?moon a ont:Moon ; ont:orbits space:Saturn }}"
+    question = Question(text, "en", (PreviousQuestion("Which moons does Saturn have?", query),))
+    assert (await make_standalone(question, [space])).text == whole
+
+
+@for_each(
     ("before", "query", "text"),
     [
         ("Which moons does Jupiter have?", ALL, "Which planets have no moons?"),

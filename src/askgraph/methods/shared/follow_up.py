@@ -26,7 +26,10 @@ from askgraph.search.follow_up import (
     parse_result_change,
     replace_pronoun,
 )
+from askgraph.sparql import Pattern, walk
 from askgraph.sparql.judge import admit_query
+from askgraph.sparql.parser import parse_tree
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import (
     Answer,
     Outcome,
@@ -161,16 +164,20 @@ def _complete_text(question: Question, graph: KnowledgeGraph) -> str | None:
 async def _find_single_entity(
     earlier: PreviousQuestion, graph: KnowledgeGraph, language: str
 ) -> str | None:
-    """Return the label of the only entity in the result of an earlier query, or None."""
+    """Return the label of the only entity in an earlier result, else in its query, or None."""
     try:
         if admit_query(earlier.query, prefixes=graph.prefixes.namespaces).form != "SELECT":
             return None
         result = await graph.endpoint.select(earlier.query, timeout=_TIMEOUT_SECONDS, limit=2)
     except (QueryError, ServiceError):
         return None
-    if len(result.rows) != 1:
-        return None
-    iris = [term.value for term in result.rows[0] if isinstance(term, NamedNode)]
-    if not iris:
-        return None
-    return (await fetch_term_labels(iris[:1], graph, [language])).get(iris[0])
+    row = result.rows[0] if len(result.rows) == 1 else ()
+    iris = [term.value for term in row if isinstance(term, NamedNode)]
+    if not iris:  # "Which moons does Saturn have?", "what is its mass?"
+        tree = parse_tree(earlier.query, graph.prefixes.namespaces)
+        patterns = (x for x in walk(tree) if isinstance(x, Pattern))
+        patterns = (x for x in patterns if x.predicate != NamedNode(RDF_TYPE))
+        ends = {end for x in patterns for end in (x.subject, x.object)}
+        constants = [end.value for end in ends if isinstance(end, NamedNode)]
+        iris = constants if len(constants) == 1 else []
+    return (await fetch_term_labels(iris[:1], graph, [language])).get(iris[0]) if iris else None
