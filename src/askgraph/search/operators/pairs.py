@@ -509,7 +509,7 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
         ends_of_step = (member, choice) if is_inverse else (choice, member)
         graph, predicate = search.graph, search.graph.get_predicate_iri(number)
         rows = tuple((graph.terms.get_term(node),) for node in alternatives)
-        elements: tuple[Element, ...] = (
+        elements = (
             draft.build_type_pattern(member, counted.target),
             build_pattern(ends_of_step[0], predicate, ends_of_step[1]),
         )
@@ -517,12 +517,10 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
             len(intersect(graph.step(_to_ids((node,)), number, inverse=is_inverse), members))
             for node in alternatives
         }
-        if not is_more:  # that without any has the fewest
-            elements = (Nested("OPTIONAL", Group(elements)),)
         total = build_aggregate("COUNT", member, distinct=True)
         tree = Query(
             "SELECT",
-            Group((Values((choice,), rows), *elements)),
+            Group((Values((choice,), rows), Nested("OPTIONAL", Group(elements)))),  # 0 counts
             columns=((choice, None),),
             group_by=((choice, None),),
             order=((total, is_more),),
