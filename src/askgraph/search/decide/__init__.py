@@ -475,7 +475,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
 
 
 def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
-    """Return whether the things that no word gives a class have none in common."""
+    """Return whether the things of a query without a class have no class in common."""
     schema, ids = proposal.schema, candidate.state.ids
     if candidate.is_ask or candidate.state.node.cls is not None or len(ids) < 2:
         return False

@@ -110,9 +110,9 @@ def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWo
 
 
 def link_to_neighbours(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
-    """Link words that nothing explains to what the named thing has of the nearest meaning.
+    """Link unexplained words to the property of the named thing that is nearest in meaning.
 
-    Among the few properties of one entity a faint likeness tells what "who runs X" asks for.
+    A thing has few properties, so a weak likeness tells what "who runs X" asks for.
     """
     reading = linked.reading
     the = {phrase[-1] for phrase in reading.word_list.time_phrases["the"]}

@@ -608,9 +608,9 @@ def _find_counting_step(
 
 
 def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
-    """Yield the query without an answer: "which moons orbit Mercury", which has none.
+    """Yield a query that surely has no answer: "which moons orbit Mercury".
 
-    Others of its class have some, by a relation that most of those things are in.
+    Other planets have moons, and the relation holds for most moons.
     """
     schema, graph, linked = search.schema, search.graph, search.linked
     counts = operators.get_operators("count")
