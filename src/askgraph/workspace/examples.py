@@ -388,6 +388,8 @@ def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Less
         mention for step in run.steps if isinstance(step, Findings) for mention in step.mentions
     ]
     words_by_iri = {mention.target: mention.words for mention in reversed(mentions)}
+    # A thing in the place of one that the words name is asked for, and not what they mean.
+    exact = {x.words.casefold() for x in mentions if x.kind == "entity" and x.score == 1.0}
     example = QueryExample(run.question.text, query, run.question.language)
     unread = _find_unread_words(
         run.question, [words_by_iri[iri] for iri in new_roles if iri in words_by_iri]
@@ -405,7 +407,9 @@ def propose_lessons(run: Trace, query: str, graph: KnowledgeGraph) -> tuple[Less
         old_iris = [
             old for old in old_roles if old not in new_roles and old_roles[old] == new_roles[iri]
         ]
-        words = [words_by_iri[old] for old in old_iris if old in words_by_iri]
+        words = [
+            x for old in old_iris if (x := words_by_iri.get(old)) and x.casefold() not in exact
+        ]
         if not words and iri not in words_by_iri:
             words = unread
         for word in words:
