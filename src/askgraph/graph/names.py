@@ -27,7 +27,7 @@ _MIN_ALIKE_NAMES = 10  # so many names at least begin with a word that is no par
 _ARTICLES = frozenset("the der die das el la los las le les".split())
 _QUALIFIER_PATTERN = re.compile(r"(.*\S)\s+\(([^()]+)\)")
 _MIN_INNER_SHARE = 0.1  # nodes of a hierarchy that are neither at its top nor at its bottom
-_MAX_SIMILAR_COUNT = 5
+_MAX_SIMILAR_COUNT, _MAX_CODE_CHARACTERS = 5, 8  # of things without a label, by local name
 # Words of a label, and letters of uninformative words.
 _MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = 4, 3
 
@@ -63,7 +63,7 @@ def iterate_schema_names(profile: parts.Profile) -> Iterator[IndexedName]:
                 continue
             for text, _ in item.names:
                 yield IndexedName(text, item.iri, kind)
-            local = get_local_name(item.iri)
+            local = get_local_name(item.iri) or ("" if item.names else split_local_name(item.iri))
             if local and not any(
                 split_tokens(local) == split_tokens(text) for text, _ in item.names
             ):
@@ -193,10 +193,10 @@ def _iterate_entity_names(
                 iris[pattern].append(iri)
     shapes = Counter[str]()
     for pattern, pattern_iris in iris.items():
-        shapes[_NUMBER_PATTERN.sub("#", get_local_name(pattern_iris[0]))] += counts[pattern]
+        shapes[_NUMBER_PATTERN.sub("#", split_local_name(pattern_iris[0]))] += counts[pattern]
     for iri in sorted(chain.from_iterable(iris.values())):
-        local = get_local_name(iri)
-        if local and shapes[_NUMBER_PATTERN.sub("#", local)] <= _MAX_SIMILAR_COUNT:
+        local = split_local_name(iri)
+        if (get_local_name(iri) or len(local) <= _MAX_CODE_CHARACTERS) and shapes[_NUMBER_PATTERN.sub("#", local)] <= _MAX_SIMILAR_COUNT:
             yield IndexedName(local, iri, ItemKind.ENTITY, preferred=False)
 
 

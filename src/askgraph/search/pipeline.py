@@ -393,7 +393,7 @@ def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> Ques
 
     operators = (
         replace(operator, name="each", last=operator.last - 1)
-        if operator.name == "yearly"
+        if operator.name in ("monthly", "yearly")
         and (operator.last,) in positions
         and operator.last > operator.first
         else operator

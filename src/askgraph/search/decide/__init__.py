@@ -75,7 +75,8 @@ _NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
 _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 """Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
-_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly", "decadal", "centennial"), ("count", "sum")
+_GROUP_OPERATORS = ("each", "monthly", "yearly", "decadal", "centennial")
+_TOTAL_OPERATORS = ("count", "sum")
 _CLASS_SAMPLE_SIZE = 50  # things to compare the classes of
 _MAX_SPELLINGS = 50  # values with the same beginning to look at
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number

@@ -554,16 +554,22 @@ class BeamSearch:
     def select_best(
         self, states: Iterable[PartialMatch], limit: int | None = None
     ) -> list[PartialMatch]:
-        """Return the best states, one for each set and words; a denial's direction counts, too."""
-        best: dict[tuple[int, int, bytes, bool], tuple[float, PartialMatch]] = {}
-        has_negation = bool(self.frame.get_operators("not"))
+        """Return the best states, one for each set and words; a denial's direction counts, too.
+
+        "Which state borders the most states?" names a class twice: which is the root counts, too.
+        """
+        best: dict[tuple[object, ...], tuple[float, PartialMatch]] = {}
+        links = [x for x in self.linked.get_links(ItemKind.CLASS) if x.score > FULL_NAME_SHARE]
+        has_repetition = len({link.target for link in links}) < len(links)
+        has_direction = bool(self.frame.get_operators("not")) or has_repetition
         for state in states:
             ids, score = state.node.ids, self.score_state(state)
             size = len(ids)
             sample = ids if size < _MAX_COMPARED_SIZE else ids[:: size // _SAMPLE_SIZE]
-            parts = (state.node, *state.node.negated) if has_negation else ()
+            parts = (state.node, *state.node.negated) if has_direction else ()
             is_inverse = any(edge.inverse and edge.link for node in parts for edge, _ in node.edges)
-            key = state.used, size, sample.tobytes(), is_inverse
+            root = state.node.cls_link.positions if parts and state.node.cls_link else ()
+            key = state.used, size, sample.tobytes(), is_inverse, root
             previous = best.get(key)
             if previous is None or score > previous[0]:
                 best[key] = score, state

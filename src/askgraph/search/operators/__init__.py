@@ -99,6 +99,7 @@ class OperatorRule:
 
 OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "each": OperatorRule(aggregates.apply_each),
+    "monthly": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "yearly": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "decadal": OperatorRule(aggregates.apply_yearly, shares_words=True),
     "centennial": OperatorRule(aggregates.apply_yearly, shares_words=True),

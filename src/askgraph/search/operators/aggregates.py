@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from pyoxigraph import Variable
+from pyoxigraph import NamedNode, Variable
 
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import ValueKind
@@ -68,6 +68,7 @@ from askgraph.sparql import (
     transform,
 )
 from askgraph.sparql.elapsed import build_elapsed_time
+from askgraph.sparql.vocabulary import XSD_G_YEAR_MONTH
 from askgraph.sparql.windows import build_change, build_percentile, build_running_total
 
 AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
@@ -477,18 +478,21 @@ _MEASURING_OPERATORS = (
 )
 
 
-_PERIOD_NAMES = {"yearly": "year", "decadal": "decade", "centennial": "century"}
+_PERIOD_NAMES = {"monthly": "month", "yearly": "year", "decadal": "decade", "centennial": "century"}
 
 
 def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
-    """Group the rows by the year, decade or century of a date; count them by default."""
+    """Group the rows by the month, year, decade or century of a date; count them by default."""
     attachment = _find_date(query, operator)
     if attachment is None:
         return False
     date = query.attach_and_consume(attachment)
     period: Expression = date
     sort = query.schema.get_sort(attachment.predicate)
-    if query.schema.has_mixed_numbers(attachment.predicate):
+    if operator.name == "monthly":
+        digits = Call("SUBSTR", (Call("STR", (date,)), to_number_term(1), to_number_term(7)))
+        period = Call("STRDT", (digits, NamedNode(XSD_G_YEAR_MONTH)))
+    elif query.schema.has_mixed_numbers(attachment.predicate):
         period = cast_value(query, date)
     elif sort in (ValueKind.DATE, ValueKind.TEXT_DATE):
         period = Call("YEAR", (date,))
@@ -506,6 +510,13 @@ def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
     if period != date:
         date = query.draft.bind_expression(_PERIOD_NAMES[operator.name], period)
     query.group_by_value(date, operator.first, is_shown_word=False)
+    positions = {at for total in query.operators.get_operators("sum") for at in total.positions}
+    for slot in query.slots:  # "total" names a number and its sum: "the total of orders per month"
+        attachment = query.find_attachment(slot, sorts=NUMERIC_SORTS)
+        if attachment is not None and query.is_unused(slot) and slot.first in positions:
+            total = query.attach_and_consume(attachment)
+            query.draft.columns.append(build_cast_aggregate(query, "SUM", total))
+            return True
     if not query.operators.get_operators(*_MEASURING_OPERATORS):
         query.notes.append("rate")
     return True

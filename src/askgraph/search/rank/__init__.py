@@ -356,9 +356,13 @@ def _match_head(
         return 0.0
     if candidate.shown_words >> position & 1:
         return 1.0
+    reading = linked.reading
+    is_chosen = reading.folded_words[position - 1 : position] in (
+        reading.word_list.request_phrases["which"]
+    )
     if (
         len(candidate.state.ids)
-        and _is_root_shown(candidate)
+        and _is_root_shown(candidate, schema if is_chosen else None)
         and any(
             position in link.positions
             and link.score >= _MIN_CLASS_SCORE
@@ -385,8 +389,8 @@ def _match_head(
     return 0.0
 
 
-def _is_root_shown(candidate: QueryCandidate) -> bool:
-    """Return whether the root is shown, or a value of it, or its count."""
+def _is_root_shown(candidate: QueryCandidate, schema: Schema | None) -> bool:
+    """Return whether the root is shown, its count, or a value; with a schema, no linked thing."""
     root, shown_variables = candidate.root, set(map(pieces.get_value_variable, candidate.shown))
     return (
         root in shown_variables
@@ -395,6 +399,9 @@ def _is_root_shown(candidate: QueryCandidate) -> bool:
             (triple.object in shown_variables and triple.subject == root)
             or (triple.subject in shown_variables and triple.object == root)
             for triple in pieces.list_patterns(candidate.tree.where)
+            if schema is None
+            or schema.get_predicate_number(pieces.get_predicate(triple))
+            not in schema.resource_predicates
         )
     )
 

@@ -103,11 +103,10 @@ class EdgeDirections:
         if link.kind is ItemKind.VALUE:
             steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
             nodes = np.unique(np.concatenate([*steps]))
-        if not may_lack_it and any(
-            number not in schema.graph.get_predicates(nodes, inverse=is_inverse)
-            for is_inverse in (False, True)
-        ):
-            return False
+        ends, starts = (schema.graph.step(nodes, number, inverse=at) for at in (False, True))
+        has_both = len(ends) and len(starts)
+        if np.array_equal(ends, starts) if has_both else not may_lack_it:
+            return False  # both directions mean the same, or there is only one
         is_grammatical_subject = is_thing_subject(
             relation, link, self.linked, schema.get_folded_names(number)
         )

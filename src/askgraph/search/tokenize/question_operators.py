@@ -381,7 +381,7 @@ def _interpret_windows(
 
 _MEDIAN_PERCENT, _ALL_PERCENT = 50.0, 100.0
 _NUMBER_WITH_ENDING = re.compile(r"(\d{1,2}(?:\.\d+)?)[a-z.]{0,4}")
-_PERIOD_OPERATORS = ("yearly", "decadal", "centennial")
+_PERIOD_OPERATORS = ("monthly", "yearly", "decadal", "centennial")
 
 
 def _interpret_sorting(reading: TokenizedQuestion, operators: Sequence[Operator]) -> list[Operator]:
