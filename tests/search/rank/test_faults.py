@@ -130,15 +130,6 @@ JUPITER = NamedNode("https://example.org/space/Jupiter")
 SPOILT: list[tuple[str, str, Spoil]] = [
     ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
     (
-        "idle_condition",
-        LONG,
-        lambda tree: with_elements(
-            tree,
-            pieces.build_pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
-            pieces.build_filter(APART, ">", pieces.parse_term("3")),
-        ),
-    ),
-    (
         "crossed",
         ORBITING,
         lambda _: pieces.build_query(
@@ -151,9 +142,7 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     ),
     ("limit_missing", LARGEST, lambda tree: replace(tree, limit=None)),
     ("extreme_missing", LARGEST, lambda tree: replace(tree, limit=None, order=())),
-    ("limit_extra", ORBITING, lambda tree: replace(tree, limit=1)),
     ("thing_missing", ORBITING, lambda tree: keeping(tree, lambda one: "Jupiter" not in str(one))),
-    ("bound_twice", LONG, lambda tree: bounded(tree, ">=")),
     ("contradicts", LONG, lambda tree: bounded(tree, "<", "10")),
     (
         "contradicts",

@@ -34,7 +34,9 @@ from askgraph.sparql.windows import build_ranks
 _MAX_VALUES = 20_000  # with more values, ties for the highest are not checked
 
 
-_GROUP_NOTES = frozenset(("each", "monthly", "yearly", "decadal"))  # of operators that ask for groups
+_GROUP_NOTES = frozenset(
+    ("each", "monthly", "yearly", "decadal")
+)  # of operators that ask for groups
 _MIN_TIED_GROUPS = 2  # minimum number of groups in a tie
 
 

@@ -357,8 +357,9 @@ def _match_head(
     if candidate.shown_words >> position & 1:
         return 1.0
     reading = linked.reading
-    is_chosen = reading.folded_words[position - 1 : position] in (
-        reading.word_list.request_phrases["which"]
+    is_chosen = (
+        reading.folded_words[position - 1 : position]
+        in (reading.word_list.request_phrases["which"])
     )
     if (
         len(candidate.state.ids)

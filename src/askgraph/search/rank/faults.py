@@ -118,48 +118,6 @@ def _single_values(context: "FaultContext") -> bool:
     )
 
 
-def _counts_named(context: "FaultContext") -> bool:
-    """Return whether the query counts things by a name of theirs that the question only states."""
-    counted = {
-        get_value_variable(element)
-        for element in find_aggregates(context.tree)
-        if get_function(element) == "COUNT"
-    }
-    reading, profiles = context.linked.reading, context.proposal.schema.predicates_by_iri
-    return reading.word_list.naming.isdisjoint(token.stem for token in reading.tokens) and any(
-        element.subject in counted
-        and isinstance(element.object, Literal)
-        and (profile := profiles.get(get_predicate(element))) is not None
-        and profile.naming
-        for element in context.patterns
-    )
-
-
-def _bound_twice(context: "FaultContext") -> bool:
-    """Return whether one value has two bounds on the same side."""
-    conditions = context.conditions
-    sides = [
-        (condition.variable, condition.operator[0])
-        for condition in conditions
-        if condition.operator[0] in "<>"
-    ]
-    return len(sides) > len(set(sides))
-
-
-def _idle_condition(context: "FaultContext") -> bool:
-    """Return whether a condition does not affect the shown columns."""
-    if context.candidate.is_ask:
-        return False
-    where = context.tree.where
-    triples = (*context.patterns, *list_optional_patterns(where))
-    bindings = (element for element in where.elements if isinstance(element, Values | Bind))
-    variable_sets = [set(find_variables(element)) for element in (*triples, *bindings)]
-    reached_variables = _expand_variables(
-        set(map(get_value_variable, context.shown_values)), variable_sets
-    )
-    return any(element.variable not in reached_variables for element in context.conditions)
-
-
 def _crossed(context: "FaultContext") -> bool:
     """Return whether two columns are only connected by a thing of the question: a cross product."""
     # Properties of that thing itself, and columns that "and" joins, are no fault.
@@ -188,7 +146,7 @@ def _expand_variables(
     return reached
 
 
-_MIN_SURE_SCORE = 0.85  # links from this score on surely name a thing
+_MIN_SURE_SCORE = 0.845  # links from this score on surely name a thing: 0.85 is a people's name
 _MIN_COLUMN_NAME_SCORE = 0.4  # below this score, no word names the shown column
 _UNKNOWN_CLASS_SCORE = 0.5  # score of a thing of unknown class
 _MIN_CLASS_SCORE = 0.7  # minimum score of a link for a noun to be a class
@@ -597,17 +555,6 @@ def _limit_missing(context: FaultContext) -> bool:
     return not _count_extremes(context)
 
 
-def _limit_extra(context: FaultContext) -> bool:
-    """Return whether the query keeps the first rows of an order, and no word asks for that."""
-    if context.tree.limit is None or context.expected.limit is not None:
-        return False
-    if PAIRED_NOTE in context.candidate.notes:
-        return False  # "which is larger, X or Y"
-    question = context.proposal.question
-    ordinal = any(token.folded in question.word_list.ordinals for token in question.tokens)
-    return not ordinal and not context.operators.get_operators("top", *_EXTREME_OPERATORS)
-
-
 def _columns_missing(context: FaultContext) -> bool:
     """Return whether the query has fewer columns than the question lists."""
     expected = context.expected
@@ -633,11 +580,6 @@ def _columns_extra(context: FaultContext) -> bool:
         and not operators.get_operators("and", "each", "both")
         and len(context.shown_values) > max(1, context.expected.columns or 0)
     )
-
-
-def _cut_off(context: FaultContext) -> bool:
-    """Return whether the question is longer than the part that is tokenized."""
-    return context.proposal.question.is_truncated
 
 
 def _denied_apart(context: FaultContext) -> bool:
@@ -810,23 +752,16 @@ def _uncompared(context: FaultContext) -> bool:
     return (is_comparison or has_choice) and not (calls & _COMPARISONS or context.tree.order)
 
 
-def _ignores_groups(context: FaultContext) -> bool:
-    """Return whether the first rows of all are shown, and those of each group are asked for."""
-    has_each = bool(context.operators.get_operators("each"))
-    return has_each and context.tree.limit is not None and TOP_NOTE not in context.candidate.notes
-
-
 def _wrong_kind(context: FaultContext) -> bool:
     """Return whether a person, place or time is requested, and no shown column holds one."""
     return bool(context.candidate.features["misfit"])
 
 
 _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
-    _number_missing, _thing_missing, _counted_noun, _extreme_missing, _limit_missing, _limit_extra,
-    _columns_missing, _columns_extra, _cut_off, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
+    _number_missing, _thing_missing, _counted_noun, _extreme_missing, _limit_missing,
+    _columns_missing, _columns_extra, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
     _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
-    _counts_named, _single_values, _bound_twice, _idle_condition, _crossed,
-    _uncompared, _ignores_groups,
+    _single_values, _crossed, _uncompared,
 )  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
