@@ -130,6 +130,15 @@ JUPITER = NamedNode("https://example.org/space/Jupiter")
 SPOILT: list[tuple[str, str, Spoil]] = [
     ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
     (
+        "idle_condition",
+        LONG,
+        lambda tree: with_elements(
+            tree,
+            pieces.build_pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
+            pieces.build_filter(APART, ">", pieces.parse_term("3")),
+        ),
+    ),
+    (
         "crossed",
         ORBITING,
         lambda _: pieces.build_query(

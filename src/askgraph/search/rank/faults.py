@@ -118,6 +118,20 @@ def _single_values(context: "FaultContext") -> bool:
     )
 
 
+def _idle_condition(context: "FaultContext") -> bool:
+    """Return whether a condition does not affect the shown columns."""
+    if context.candidate.is_ask:
+        return False
+    where = context.tree.where
+    triples = (*context.patterns, *list_optional_patterns(where))
+    bindings = (element for element in where.elements if isinstance(element, Values | Bind))
+    variable_sets = [set(find_variables(element)) for element in (*triples, *bindings)]
+    reached_variables = _expand_variables(
+        set(map(get_value_variable, context.shown_values)), variable_sets
+    )
+    return any(element.variable not in reached_variables for element in context.conditions)
+
+
 def _crossed(context: "FaultContext") -> bool:
     """Return whether two columns are only connected by a thing of the question: a cross product."""
     # Properties of that thing itself, and columns that "and" joins, are no fault.
@@ -761,7 +775,7 @@ _CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _number_missing, _thing_missing, _counted_noun, _extreme_missing, _limit_missing,
     _columns_missing, _columns_extra, _denied_apart, _wrong_sort, _wrong_kind, _unasked,
     _namesake, _measured_apart, _borrowed_value, _indefinite, _contradicts, _counts_group,
-    _single_values, _crossed, _uncompared,
+    _single_values, _idle_condition, _crossed, _uncompared,
 )  # fmt: skip
 
 FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {

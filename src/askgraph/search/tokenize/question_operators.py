@@ -142,8 +142,9 @@ class QuestionOperators:
 
     @property
     def quantity_mask(self) -> int:
-        """The tokens of all quantities, as a bit mask."""
-        return to_bit_mask(at for quantity in self.reading.quantities for at in quantity.positions)
+        """The tokens of all quantities and their units, as a bit mask."""
+        quantities = self.reading.quantities
+        return to_bit_mask(at for quantity in quantities for at in quantity.positions_with_unit)
 
     def is_strong_operator(self, at: int) -> bool:
         """Return whether a token belongs to an operator that must not be read as a loose name."""
