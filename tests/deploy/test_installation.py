@@ -111,7 +111,7 @@ def test_sources_of_the_page_and_tests_are_not_installed(
     (licences,) = installed.glob("lib/python3*/site-packages/askgraph/**/static/licences.txt")
     bundled = {each.name for each in of_page(PAGE_OF_LICENCES.read_text("utf-8"))}
     told = re.findall(r"^((?:@\w+/)?[\w-]+) \d+\.\S+$", licences.read_text("utf-8"), re.MULTILINE)
-    assert "cytoscape" in told and set(told) <= bundled
+    assert "d3-force" in told and set(told) <= bundled
     # A wheel from another copy at another time has the same bytes.
     (first,) = (context / "dist").glob("askgraph-*.whl")
     copy = tmp_path / "copy"

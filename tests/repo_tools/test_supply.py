@@ -15,7 +15,7 @@ NUMPY = Package("run", "numpy", "1.0", "BSD-3-Clause")
 def test_the_page_of_licences_is_that_of_the_lock_files_and_all_are_allowed() -> None:
     assert faults(LISTED, locked()) == []
     assert {each.part for each in LISTED} == {"run", "serve", "web", "local", "dev", "web-dev"}
-    some = {"rdflib", "fastapi", "cytoscape", "peft", "pytest", "esbuild"}
+    some = {"rdflib", "fastapi", "d3-force", "peft", "pytest", "esbuild"}
     assert some < {each.name for each in LISTED}
 
 

@@ -120,11 +120,11 @@ def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not is_built(), reason="the page is not built: make page")
 def test_the_built_page_is_light() -> None:
-    """The first view at most 60 kB, all in all languages at most 420 kB, as sent with gzip."""
+    """The first view at most 60 kB, all in all languages at most 300 kB, as sent with gzip."""
     sizes = {path.name: path.stat().st_size for path in (STATIC / "assets").glob("*.gz")}
     document = (STATIC / "index.html").read_text(encoding="utf-8")
     first = sum(size for name, size in sizes.items() if name.removesuffix(".gz") in document)
     assert 5_000 < first <= 60_000
     assert sum(name.startswith("words_") for name in sizes) == 3  # and English, in the modules
-    assert sum(sizes.values()) <= 420_000
+    assert sum(sizes.values()) <= 300_000
     assert "http" not in document.replace("http://www.w3.org/2000/svg", "")

@@ -113,7 +113,7 @@ def test_classes_properties_and_things_lead_to_one_another(watch: Watch) -> None
     expect(missions.locator("li")).to_have_count(21)
     expect(missions.get_by_role("button", name="more")).to_have_count(0)
     page.get_by_text("Its neighbourhood as a graph").click()
-    page.locator("canvas").first.wait_for()
+    page.locator(".graph-drawn").first.wait_for()
     page.get_by_role("link", name="planet", exact=True).first.click()
     expect(page.locator(".instances li")).to_have_count(8)
     page.goto(watch.address + MARS)
@@ -428,7 +428,7 @@ def test_labels_that_would_be_more_than_text_stay_text(watch: Watch) -> None:
     for tab in ("Table", "Graph"):
         page.get_by_role("tab", name=tab).click()
         settle(page)
-        expect(page.locator(".result-view").locator("table, canvas").first).to_be_visible()
+        expect(page.locator(".result-view").locator("table, .graph-drawn").first).to_be_visible()
         expect_unharmed(page)
     page.goto(f"{watch.address}/graphs/hostile")
     page.locator(".term-list").first.wait_for()
@@ -437,7 +437,7 @@ def test_labels_that_would_be_more_than_text_stay_text(watch: Watch) -> None:
     page.get_by_role("link", name="<script>").click()
     expect(page.locator("table.facts").first).to_contain_text("<img src=x onerror=")
     page.get_by_text("Its neighbourhood as a graph").click()
-    page.locator("canvas").first.wait_for()
+    page.locator(".graph-drawn").first.wait_for()
     expect_unharmed(page)
 
     ask_anew(page, "Who is the ruler of Alpha?", "islands")

@@ -861,7 +861,7 @@ def test_no_text_of_a_drawing_covers_another_one_in_any_font(
 def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) -> None:
     view = result_of(page, MOONS)
     view.get_by_role("tab", name="Graph").click()
-    view.locator("canvas").first.wait_for()
+    view.locator(".graph-drawn").first.wait_for()
     view.get_by_text("The same as a list").click()
     triples = view.locator(".triple-list")
     expect(triples).to_contain_text("orbits")
@@ -892,6 +892,60 @@ def test_the_evidence_is_a_drawing_and_a_list_that_grow_on_demand(page: Page) ->
     expect(view.get_by_role("button", name=re.compile("^Why is"))).to_have_count(0)
     view.get_by_role("tab", name="Graph").click()
     expect(view).to_contain_text("3 things and values, 2 triples")
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["desk", "dark phone"])
+def test_a_drawing_fits_its_frame_and_is_moved_zoomed_and_saved(
+    watch: Watch, tmp_path: Path, look: dict[str, Any]
+) -> None:
+    page = watch.page("/?graph=space", **look)
+    view = result_of(page, "Show me all crewed missions with their launch dates.")
+    view.get_by_role("tab", name="Graph").click()
+    counts = view.get_by_text(re.compile(r"^\d+ things and values"))
+    before = counts.inner_text()
+    view.get_by_role("button", name="Draw more rows").click()
+    expect(counts).not_to_have_text(before)
+    marks, frame = view.locator(".graph-drawn g"), view.get_by_role("application")
+
+    def places() -> list[tuple[int, int]]:
+        boxes = marks.locator("path").evaluate_all("all => all.map(e => e.getBoundingClientRect())")
+        return [(round(box["x"]), round(box["y"])) for box in boxes]
+
+    expect(marks).to_have_count(int(counts.inner_text().split()[0]))
+    frame.focus()
+    box = frame.bounding_box()
+    assert box
+    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
+    assert all(box["x"] <= x <= right and box["y"] <= y <= bottom for x, y in places())
+    assert measure_overlaps(page, ".graph-drawn text") == []
+    predicates = view.locator(".graph-drawn > path").evaluate_all(
+        "all => all.map(e => e.dataset.iri)"
+    )
+    assert {iri.rpartition("/")[2].rpartition("#")[2] for iri in predicates} == {
+        "type",
+        "launchDate",
+    }
+    first = places()
+    press_keys(page, "ArrowRight", "+")
+    assert places() != first
+    press_keys(page, "0")
+    assert places() == first
+    mark = marks.filter(has=page.locator("text")).first
+    mark.locator("path").hover()
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 60, steps=4)
+    page.mouse.up()
+    assert sum(one != other for one, other in zip(first, places(), strict=True)) == 1
+    mark.locator("path").click()
+    expect(view.get_by_role("status").get_by_role("link")).to_have_text(
+        mark.locator("title").text_content() or ""
+    )
+    view.get_by_role("button", name="Picture").click()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="SVG").last.click()
+    saving.value.save_as(tmp_path / "drawing.svg")
+    assert (tmp_path / "drawing.svg").read_text("utf-8").count("<title") > marks.count()
+    assert violations(page) == []
 
 
 def test_rows_are_arranged_by_chips_and_each_is_taken_back(page: Page) -> None:

@@ -2,14 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { starPlaces } from "../src/results/canvas.ts";
 import { drawEvidence, drawTriple, joinDrawings, parseTerm } from "../src/results/evidence.ts";
+import { bendsOf, lineBetween, placeNodes, UNIT } from "../src/results/forces.ts";
 import {
   fitView,
   moveView,
   netStep,
   pixelOf,
   placeAt,
+  type Spot,
   spotOf,
   zoomView,
 } from "../src/results/projection.ts";
@@ -107,11 +108,41 @@ test("zooming keeps the spot under the pointer, and ends", () => {
   assert.ok(Number.isFinite(view.world) && netStep(view) === 0.1);
 });
 
-test("things around one have a place of their own within the frame", () => {
-  for (const count of [1, 5, 13, 40]) {
+test("things of a drawing do not overlap, and keep their places when others come", () => {
+  const thing = (id: string) => ({ id, label: id, iri: id, kind: "thing" as const });
+  const edge = (source: string, target: string) => {
+    return { id: `${source} ${target}`, source, target, label: "is near", iri: "near" };
+  };
+  const tree = (count: number) => {
     const ids = Array.from({ length: count }, (_, at) => `thing ${at}`);
-    const places = [...starPlaces(ids, 900, 400).values()];
-    assert.equal(new Set(places.map(({ x, y }) => `${x.toFixed()} ${y.toFixed()}`)).size, count);
-    assert.ok(places.every(({ x, y }) => Math.abs(x) < 450 && Math.abs(y) < 200));
+    const edges = ids.slice(1).map((id, at) => edge(`thing ${Math.floor(at / 8)}`, id));
+    return { nodes: ids.map(thing), edges };
+  };
+  for (const count of [1, 5, 40, 600]) {
+    const places = placeNodes(tree(count), new Map(), () => 80);
+    const spots = [...places.values()].map(({ x, y }) => ({ x: x * UNIT, y: y * UNIT }));
+    const overlaps = spots.filter((one, at) =>
+      spots
+        .slice(0, at)
+        .some((other) => Math.abs(one.x - other.x) < 60 && Math.abs(one.y - other.y) < 20),
+    );
+    assert.equal(spots.length, count);
+    assert.ok(overlaps.length <= count / 50, `${overlaps.length} of ${count}`);
+    const more = placeNodes(tree(count + 5), places, () => 80);
+    for (const [id, spot] of places) assert.deepEqual(more.get(id), spot);
   }
+});
+
+test("several lines between two things, and one from a thing to itself, are apart", () => {
+  const edges = ["a b", "b a", "a b 2", "c c"].map((id) => {
+    const [source = "", target = ""] = id.split(" ");
+    return { id, source, target, label: id, iri: id };
+  });
+  const spots: Record<string, Spot> = { a: { x: 0, y: 0 }, b: { x: 100, y: 0 }, c: { x: 9, y: 9 } };
+  const bends = bendsOf({ nodes: [], edges });
+  const lines = edges.map(({ source, target }, at) =>
+    lineBetween(spots[source] as Spot, spots[target] as Spot, bends[at] ?? 0),
+  );
+  assert.equal(new Set(lines.map(({ middle }) => middle.y)).size, 4);
+  assert.deepEqual(lines[0]?.middle, { x: 50, y: 0 });
 });

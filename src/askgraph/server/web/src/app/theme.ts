@@ -1,4 +1,4 @@
-// The light, dark or system theme, and its colours and sizes for scripts that draw.
+// The light, dark or system theme, and its text sizes for scripts that draw.
 
 import { signal } from "@preact/signals";
 import { keep, kept } from "./kept.ts";
@@ -17,35 +17,15 @@ export function chooseTheme(chosen: Theme): void {
   else root.dataset["theme"] = chosen;
 }
 
-/** Returns a colour of the style sheet, such as `accent`, as `rgb(…)` in the current theme. */
-export function colour(name: string): string {
-  return computed("color", name);
-}
-
 /** Returns a text size of the style sheet, such as `text-s`, in pixels. */
 export function pixels(name: string): number {
-  return Number.parseFloat(computed("font-size", name));
-}
-
-function computed(property: "color" | "font-size", name: string): string {
   const probe = document.createElement("span");
-  probe.style.setProperty(property, `var(--${name})`);
+  probe.style.fontSize = `var(--${name})`;
   probe.hidden = true;
   document.body.append(probe);
-  const found = getComputedStyle(probe).getPropertyValue(property);
+  const { fontSize } = getComputedStyle(probe);
   probe.remove();
-  return found;
-}
-
-/** Calls back whenever the theme changes; returns a function that stops this. */
-export function onThemeChange(changed: () => void): () => void {
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  system.addEventListener("change", changed);
-  const stop = theme.subscribe(() => queueMicrotask(changed));
-  return () => {
-    system.removeEventListener("change", changed);
-    stop();
-  };
+  return Number.parseFloat(fontSize);
 }
 
 function readTheme(): Theme {

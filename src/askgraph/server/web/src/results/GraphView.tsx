@@ -1,75 +1,45 @@
 // The evidence as a graph to look at, and the same as a list to read.
 
-import type { Core } from "cytoscape";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { resource } from "../api/graphs.ts";
 import { thingAddress } from "../app/router.ts";
-import { onThemeChange } from "../app/theme.ts";
 import { formatNumber, locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Named, ProblemNote, QuietButton } from "../parts/parts.tsx";
-import { buildStyles, createCanvas, fitDrawing, redraw, zoomBy } from "./canvas.ts";
-import { ZoomButtons } from "./controls.tsx";
 import { type Drawing, drawAround, joinDrawings, type Node } from "./evidence.ts";
+import { GraphCanvas } from "./GraphCanvas.tsx";
+import { useWidth } from "./measure.ts";
+import { Pictures } from "./Pictures.tsx";
 import { say } from "./words.ts";
-
-/** More nodes than this have a larger frame. */
-const MANY = 10;
 
 export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string }) {
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
   const [attempt, problem] = useAttempt();
+  const [element, width] = useWidth<HTMLDivElement>();
   const whole = useMemo(() => joinDrawings([drawing, ...more]), [drawing, more]);
-  const frame = useRef<HTMLDivElement>(null);
-  const core = useRef<Core | null>(null);
-  const growing = useRef<(id: string) => void>(() => undefined);
   useEffect(() => {
     setMore([]);
     setChosen(null);
   }, [drawing]);
-  useEffect(() => {
-    if (!frame.current) return;
-    const made = createCanvas(frame.current, setChosen, (id) => growing.current(id));
-    core.current = made;
-    const stop = onThemeChange(() => made.style(buildStyles()));
-    return () => {
-      stop();
-      made.destroy();
-      core.current = null;
-    };
-  }, []);
-  useEffect(() => {
-    const known = new Set(drawing.nodes.map(({ id }) => id));
-    const added = new Set(whole.nodes.map(({ id }) => id).filter((id) => !known.has(id)));
-    if (core.current) redraw(core.current, whole, { anew: more.length === 0, added });
-  }, [whole]);
-  useEffect(() => {
-    core.current?.elements().unselect();
-    if (chosen !== null) core.current?.getElementById(chosen).select();
-  }, [chosen, whole]);
   const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
   const expand = (iri: string) =>
     attempt(async () => {
       const around = await resource(graph, { iri });
       setMore((before) => [...before, drawAround(around, locale.value)]);
     });
-  growing.current = (id) => {
-    if (whole.nodes.some((one) => one.id === id && one.iri)) void expand(id);
-  };
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
+  const label = say.drawingOf(things, triples);
   return (
-    <div class="graph-view stack near">
+    <div class="graph-view stack near" ref={element}>
       <div class="graph-frame sheet">
-        <div
-          class={whole.nodes.length > MANY ? "graph-canvas many" : "graph-canvas"}
-          ref={frame}
-          aria-hidden="true"
-        />
-        <ZoomButtons
-          zoom={(factor) => core.current && zoomBy(core.current, factor)}
-          fit={() => core.current && fitDrawing(core.current)}
-        />
+        {width > 0 && (
+          <GraphCanvas
+            {...{ drawing: whole, first: drawing, label, width, chosen }}
+            onChoose={setChosen}
+            onGrow={(iri) => void expand(iri)}
+          />
+        )}
         {node && (
           <div class="map-card raised row" role="status">
             <Named href={node.iri ? thingAddress(graph, node.iri) : null}>{node.label}</Named>
@@ -78,9 +48,12 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
         )}
       </div>
       <ProblemNote problem={problem} />
-      <p class="muted small">
-        {say.drawingOf(things, triples)}. {say.drawingHelp}
-      </p>
+      <div class="row spread">
+        <p class="muted small">
+          {label}. {say.drawingHelp}
+        </p>
+        <Pictures name={label} drawing={() => element.current?.querySelector(".graph-drawn")} />
+      </div>
       <Legend drawing={whole} />
       <details>
         <summary class="muted small">{say.asList}</summary>

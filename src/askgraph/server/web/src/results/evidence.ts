@@ -16,6 +16,8 @@ interface Edge {
   readonly source: string;
   readonly target: string;
   readonly label: string;
+  /** The IRI of the predicate, or the path. */
+  readonly iri: string;
 }
 
 export interface Drawing {
@@ -92,6 +94,7 @@ export function drawTriple(
     source: source.id,
     target: target.id,
     label: textOf(predicate, locale),
+    iri: predicate.value,
   };
   return { nodes: [source, isClass ? { ...target, kind: "class" } : target], edges: [edge] };
 }

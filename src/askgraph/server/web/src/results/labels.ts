@@ -8,6 +8,8 @@ interface Point {
   readonly name: string;
   /** The width of its name. */
   readonly wide: number;
+  /** Whether the name stands better at its left than at its right. */
+  readonly isLeft?: boolean;
 }
 
 interface NameSpot {
@@ -62,16 +64,23 @@ export function spotsForNames(
 }
 
 /** A name whose base line begins, ends or has its middle here, and what it covers. */
-function nameAt(x: number, y: number, anchor: NameSpot["anchor"], wide: number, line: Line): Named {
+export function nameAt(
+  x: number,
+  y: number,
+  anchor: NameSpot["anchor"],
+  wide: number,
+  line: Line,
+): Named {
   const left = anchor === "start" ? x : anchor === "end" ? x - wide : x - wide / 2;
   return [{ x, y, anchor }, areaOf(left, y - line.ascent, wide, line.ascent + line.descent)];
 }
 
-function placesOf({ x, y, wide }: Point, line: Line): Named[] {
+function placesOf({ x, y, wide, isLeft }: Point, line: Line): Named[] {
   const middle = y + (line.ascent - line.descent) / 2;
+  const right = nameAt(x + AWAY, middle, "start", wide, line);
+  const left = nameAt(x - AWAY, middle, "end", wide, line);
   return [
-    nameAt(x + AWAY, middle, "start", wide, line),
-    nameAt(x - AWAY, middle, "end", wide, line),
+    ...(isLeft ? [left, right] : [right, left]),
     nameAt(x, y - AWAY + 1, "middle", wide, line),
     nameAt(x, y + AWAY + line.ascent - 3, "middle", wide, line),
   ];

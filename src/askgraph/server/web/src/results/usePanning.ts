@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { fitView, moveView, type Size, type Spot, spotAt, zoomView } from "./projection.ts";
 
 const CLOSE = 256 * 2 ** 5;
-const SLACK = 4;
+/** Pixels that a pointer may travel in a click. */
+export const SLACK = 4;
 const STEP = 60; // pixels by a press of an arrow key
 const NEARER = 1.6;
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
