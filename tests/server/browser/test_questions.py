@@ -948,6 +948,22 @@ def test_a_drawing_fits_its_frame_and_is_moved_zoomed_and_saved(
     assert violations(page) == []
 
 
+def test_an_answer_is_compared_with_its_like(watch: Watch) -> None:
+    page = watch.page("/?graph=space", locale="de-DE")
+    ranking = page.locator(".ranking")
+    ask(page, "Which moon of Saturn is the largest?")
+    expect(ranking.locator("th")).to_have_text(["Rhea", "Iapetus", "Dione", "Tethys"])
+    expect(ranking).to_contain_text("1.527,6 km")
+    bars = ranking.locator(".ranking-bar span").evaluate_all("all => all.map(e => e.offsetWidth)")
+    assert bars == sorted(bars, reverse=True) and len(bars) == 4
+    ask_anew(page, "Wie schwer ist der Mars?", "space")
+    expect(ranking.locator("caption")).to_have_text("Mars: Platz 7 von 8 (Planet)")
+    expect(ranking.locator(".own")).to_contain_text("Mars")
+    assert violations(page) == []
+    ask_anew(page, MARS, "space")
+    expect(ranking).to_have_count(0)
+
+
 def test_rows_are_arranged_by_chips_and_each_is_taken_back(page: Page) -> None:
     def pick(chip: str, choice: str) -> None:
         group = page.get_by_role("group", name="Arrange the rows").last

@@ -17,15 +17,19 @@ from pydantic import BaseModel, Field
 from pyoxigraph import NamedNode, RdfFormat, Triple, parse
 
 from askgraph.answers.codec import to_json_value
+from askgraph.answers.context import rank_answer
 from askgraph.answers.evidence import fetch_evidence
+from askgraph.answers.headline import name_property_units
 from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.errors import SetupError
 from askgraph.plugins import to_missing_extra_error
 from askgraph.server.auth import NotAllowedError, Principal
 from askgraph.server.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.server.problems import NotFound, RunFailed
+from askgraph.server.rest import LanguageQueryParameter
 from askgraph.server.runs import (
     AskBody,
+    CellView,
     ChooseBody,
     ConfirmBody,
     EditBody,
@@ -38,6 +42,7 @@ from askgraph.server.runs import (
     RunView,
     ShareBody,
     VerdictBody,
+    to_cell,
 )
 from askgraph.server.runs.replies import (
     build_next_questions,
@@ -69,7 +74,7 @@ from askgraph.sparql.results import (
     serialize_result,
     to_plain_value,
 )
-from askgraph.trace import Evidence, get_attempt
+from askgraph.trace import Answer, Evidence, get_attempt
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 _EVENT_STREAM_TYPE = "text/event-stream"
@@ -80,6 +85,7 @@ _TRIPLE_FORMAT_NAMES = {one.name for one in GRAPH_FORMATS}
 _WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _IRI_PATTERN = re.compile(r"<[^<>]*>")
 _POLL_SECONDS = 0.2  # seconds between checks whether another process has stopped them
+_CONTEXT_TIMEOUT_SECONDS = 5.0  # seconds for each of two queries
 _STOP_TIMEOUT_SECONDS = 10.0  # seconds after which a process is almost considered dead
 
 
@@ -175,6 +181,63 @@ async def suggest_next(id: str, hub: HubDep, caller: Asker) -> NextQuestionsView
     question = replace(trace.question, before=before[:-1])
     return NextQuestionsView(
         questions=list(await build_next_questions(hub, question, outcome, caller))
+    )
+
+
+class RankedView(BaseModel):
+    """A thing with its value and its rank among others."""
+
+    rank: int = Field(description="From 1; equal values have the same.")
+    entity: CellView
+    value: CellView
+    is_answer: bool = Field(description="Whether the answer is about it.")
+
+
+class ContextView(BaseModel):
+    """What an answer is compared with."""
+
+    ranking: list[RankedView] = Field(description="First place first; empty if there is none.")
+    unit: str | None = Field(None, description="The unit of the values.")
+    cls: CellView | None = Field(
+        None, serialization_alias="class", description="The class in which a number is ranked."
+    )
+    total: int | None = Field(None, description="Number of things of the class that are ranked.")
+
+
+@router.get("/runs/{id}/context", response_model_by_alias=True)
+async def get_context(
+    id: str, hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
+) -> ContextView:
+    """Return the runners-up of a superlative, or the place of a number in the class of its thing.
+
+    `ranking` is empty for other answers.
+    """
+    _, _, outcome = await hub.records.load_outcome(id, caller)
+    if not isinstance(outcome, Answer):
+        return ContextView(ranking=[])
+    timeout = min(_CONTEXT_TIMEOUT_SECONDS, hub.settings.query_timeout)
+    async with hub.graphs.lease(outcome.graph, caller) as graph, hub.queries.wait_turn(graph.name):
+        ranking = await rank_answer(outcome, graph, timeout=timeout)
+        if ranking is None:
+            return ContextView(ranking=[])
+        iris = [ranked.entity.value for ranked in ranking.entities]
+        classes = [ranking.cls] if ranking.cls else []
+        labels = await fetch_term_labels([*iris, *classes], graph, [language], timeout=timeout)
+    predicate = ranking.predicate or ""
+    return ContextView(
+        ranking=[
+            RankedView.model_validate(
+                {
+                    **vars(ranked),
+                    "entity": to_cell(ranked.entity, labels),
+                    "value": to_cell(ranked.value, labels),
+                }
+            )
+            for ranked in ranking.entities
+        ],
+        unit=name_property_units([predicate], graph, language).get(predicate),
+        cls=to_cell(NamedNode(ranking.cls), labels) if ranking.cls else None,
+        total=ranking.total,
     )
 
 

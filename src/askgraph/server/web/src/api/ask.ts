@@ -1,5 +1,6 @@
 // Questions and runs: their events, resumed if the connection breaks, and actions on runs.
 
+import { language } from "../i18n/index.ts";
 import { streamEvents } from "./events.ts";
 import { get, ProblemError, post, remove, request, UNREACHABLE, withQuery } from "./http.ts";
 import type * as api from "./types.ts";
@@ -25,6 +26,8 @@ export const choose = (id: string, option: number) =>
   post<RunView>(`/runs/${id}/choose`, { option });
 export const nextOf = (id: string) =>
   get<api.NextQuestionsView>(`/runs/${encodeURIComponent(id)}/next`);
+export const contextOf = (id: string) =>
+  get<api.ContextView>(withQuery(`/runs/${id}/context`, { language: language.value }));
 export const edit = (id: string, query: string) =>
   post<RunView>(`/runs/${encodeURIComponent(id)}/edit`, { query });
 export const feedback = (id: string, verdict: api.Verdict, comment: string) =>

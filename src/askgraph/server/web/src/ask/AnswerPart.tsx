@@ -22,6 +22,7 @@ import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, headlineOf, speakHeadline, wantsPlaces } from "./HeadlineView.tsx";
 import { Options, Refusal } from "./Options.tsx";
+import { isRanked, Ranking } from "./Ranking.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
@@ -87,6 +88,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         <>
           {status !== "answer" && <p class="best-effort muted">{say.bestEffort}</p>}
           <HeadlineView answer={answer} graph={graph} />
+          {isRanked(answer) && <Ranking {...{ run, graph }} />}
           {answer.interpretation && (
             <p class="measure large" dir="auto">
               <span class="seen-by-readers">{named(say.saysModel)}</span>

@@ -1,0 +1,190 @@
+"""Rank an answer among its like: a superlative's runners-up, the place of a number in its class.
+
+Largest moon of Saturn: Titan    → 2 Rhea, 3 Iapetus, 4 Dione, 5 Tethys, with their diameters
+Mass of Mars: 6.417 × 10²³ kg    → 7th of 8 planets, between Venus and Mercury; first is Jupiter
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.errors import QueryError
+from askgraph.graph import KnowledgeGraph
+from askgraph.sparql import Group, Pattern, Query, Term, transform, walk
+from askgraph.sparql.results import Row, get_term_sort_key
+from askgraph.sparql.serializer import to_text, to_tree
+from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_TYPE
+from askgraph.trace import Answer
+
+_RUNNER_UP_COUNT = 4
+_MAX_TOP_ROWS = 10  # rows of a superlative that has runners-up
+_MAX_VALUES_PER_ENTITY = 3  # values per thing to expect when counting rows
+_MAX_RANKED_ROWS = 2_000  # rows of a class to rank; a larger one has no places
+_MIN_CLASS_SIZE = 3
+_MAX_CLASSES = 50  # classes of one thing
+_ENTITY, _VALUE = Variable("ask_entity"), Variable("ask_value")
+
+
+@dataclass(frozen=True)
+class RankedEntity:
+    """A thing with the value that ranks it; equal values have the same rank, from 1."""
+
+    rank: int
+    entity: NamedNode
+    value: Literal
+    is_answer: bool
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The things near an answer, first place first.
+
+    A number's place in its class has that class and the number of its ranked things.
+    """
+
+    entities: tuple[RankedEntity, ...]
+    predicate: str | None  # the property that ranks them, if it is one
+    cls: str | None = None
+    total: int | None = None
+
+
+async def rank_answer(answer: Answer, graph: KnowledgeGraph, *, timeout: float) -> Ranking | None:
+    """Return the runners-up of a superlative, or the place of one thing's number in its class.
+
+    None if the answer is neither, or has nothing to be compared with. Runs at most two queries of
+    `timeout` seconds.
+
+    Raises:
+        ServiceError: the endpoint failed.
+    """
+    try:
+        tree = await asyncio.to_thread(to_tree, answer.query)
+    except QueryError:
+        return None
+    if tree.form != "SELECT" or tree.offset or tree.having or not answer.result.rows:
+        return None
+    if tree.order and tree.limit:
+        return await _find_runners_up(tree, answer.result.rows, graph, timeout)
+    return await _find_place(tree, answer.result.rows, graph, timeout)
+
+
+async def _find_runners_up(
+    tree: Query, answer_rows: Sequence[Row], graph: KnowledgeGraph, timeout: float
+) -> Ranking | None:
+    columns = dict(tree.columns)
+    criterion, is_descending = tree.order[0]
+    if isinstance(criterion, Variable):
+        criterion = columns.get(criterion) or criterion
+    if columns and isinstance(answer_rows[0][0], NamedNode):
+        entity: Term | None = tree.columns[0][0]
+    else:  # the answer is the value itself
+        entity = next((p.subject for p in _list_patterns(tree) if p.object == criterion), None)
+    groups = [key for key, _ in tree.group_by]
+    if (
+        not isinstance(entity, Variable)
+        or (tree.limit or 0) > _MAX_TOP_ROWS
+        or (groups and entity not in groups)
+    ):
+        return None
+    value = criterion if isinstance(criterion, Variable) else _VALUE
+    count = len(answer_rows)
+    query = replace(
+        tree,
+        columns=((entity, None), (value, None if value == criterion else criterion)),
+        distinct=not tree.is_aggregate,
+        order=((value, is_descending), (entity, False)),
+        limit=(count + _RUNNER_UP_COUNT) * _MAX_VALUES_PER_ENTITY,
+    )
+    result = await graph.endpoint.select(to_text(query), timeout=timeout)
+    ranked = _rank_rows(result.rows, range(count))[: count + _RUNNER_UP_COUNT]
+    if len(ranked) <= count:
+        return None
+    return Ranking(tuple(ranked), _find_predicate(tree, criterion))
+
+
+async def _find_place(
+    tree: Query, answer_rows: Sequence[Row], graph: KnowledgeGraph, timeout: float
+) -> Ranking | None:
+    entity = _find_lone_entity(tree)
+    number = answer_rows[0][0]
+    is_number = isinstance(number, Literal) and number.datatype.value in NUMERIC_DATATYPES
+    if entity is None or not is_number or len(answer_rows) > 1 or len(tree.columns) != 1:
+        return None
+    cls = await _choose_class(entity, graph, timeout)
+    if cls is None:
+        return None
+    where = transform(tree.where, lambda node: _ENTITY if node == entity else node)
+    membership = Pattern(_ENTITY, NamedNode(RDF_TYPE), NamedNode(cls))
+    value, expression = tree.columns[0]
+    query = replace(
+        tree,
+        where=Group((*where.elements, membership)),
+        columns=((_ENTITY, None), (value, expression)),
+        group_by=((_ENTITY, None),) if tree.is_aggregate else (),
+        order=((value, True), (_ENTITY, False)),
+        limit=_MAX_RANKED_ROWS + 1,
+    )
+    rows = (await graph.endpoint.select(to_text(query), timeout=timeout)).rows
+    entities = dict.fromkeys(row[0] for row in rows)
+    if len(rows) > _MAX_RANKED_ROWS or entity not in entities or len(entities) < _MIN_CLASS_SIZE:
+        return None
+    position = list(entities).index(entity)
+    ranked = _rank_rows(rows, (position,))
+    nearby = sorted({0, position - 1, position, position + 1, len(ranked) - 1})
+    neighbours = tuple(ranked[at] for at in nearby if 0 <= at < len(ranked))
+    return Ranking(neighbours, _find_predicate(tree, value), cls, len(ranked))
+
+
+def _rank_rows(rows: Iterable[Row], answers: Sequence[int]) -> list[RankedEntity]:
+    """Rank pairs of a thing and its value, in their order; the first value of a thing counts."""
+    values = dict[NamedNode, Literal]()
+    for entity, value in rows:
+        if isinstance(entity, NamedNode) and isinstance(value, Literal):
+            values.setdefault(entity, value)
+    ranked: list[RankedEntity] = []
+    for position, (entity, value) in enumerate(values.items()):
+        is_tied = ranked and _get_value_key(ranked[-1].value) == _get_value_key(value)
+        rank = ranked[-1].rank if is_tied else position + 1
+        ranked.append(RankedEntity(rank, entity, value, position in answers))
+    return ranked
+
+
+def _get_value_key(value: Literal) -> tuple[float, str]:
+    _, number, text = get_term_sort_key(value)
+    return number, "" if value.datatype.value in NUMERIC_DATATYPES else text
+
+
+def _find_lone_entity(tree: Query) -> NamedNode | None:
+    """Return the only thing that a query without order and groups names, besides classes."""
+    if tree.order or tree.limit or tree.group_by:
+        return None
+    ends = [
+        end
+        for pattern in _list_patterns(tree)
+        for end in (pattern.subject, pattern.object)
+        if isinstance(end, NamedNode)
+        and (end == pattern.subject or pattern.predicate != NamedNode(RDF_TYPE))
+    ]
+    if len(set(ends)) != 1 or sum(node == ends[0] for node in walk(tree)) != len(ends):
+        return None
+    return ends[0]
+
+
+async def _choose_class(entity: NamedNode, graph: KnowledgeGraph, timeout: float) -> str | None:
+    """Return the smallest class of a thing that is large enough to rank it in."""
+    query = f"SELECT DISTINCT ?c WHERE {{ {entity} a ?c }} LIMIT {_MAX_CLASSES}"
+    rows = (await graph.endpoint.select(query, timeout=timeout)).rows
+    classes = {term.value for (term,) in rows if isinstance(term, NamedNode)}
+    sizes = ((c.instances, c.iri) for c in graph.profile.classes if c.iri in classes)
+    return next((iri for size, iri in sorted(sizes) if size >= _MIN_CLASS_SIZE), None)
+
+
+def _list_patterns(tree: Query) -> list[Pattern]:
+    return [node for node in walk(tree.where) if isinstance(node, Pattern)]
+
+
+def _find_predicate(tree: Query, value: object) -> str | None:
+    predicates = (p.predicate for p in _list_patterns(tree) if p.object == value)
+    return next((iri.value for iri in predicates if isinstance(iri, NamedNode)), None)

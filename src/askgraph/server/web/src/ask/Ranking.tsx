@@ -1,0 +1,62 @@
+// What an answer is compared with: the runners-up of a superlative, a number's place in its class.
+
+import { contextOf } from "../api/ask.ts";
+import type { AnswerView, RunView } from "../api/types.ts";
+import { thingAddress } from "../app/router.ts";
+import { formatNumber, language, locale } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
+import { Named } from "../parts/parts.tsx";
+import { textOf } from "../results/texts.ts";
+import { numberOf } from "../results/values.ts";
+import { say } from "./words.ts";
+
+/** Whether an answer may be compared: a number, or the first rows of sorted ones. */
+export function isRanked({ sparql, status, cells: [row], total }: AnswerView): boolean {
+  const isNumber = total === 1 && row?.length === 1 && row[0] != null && numberOf(row[0]) !== null;
+  return status === "answer" && (isNumber || /\bLIMIT\s/i.test(sparql ?? ""));
+}
+
+/** The ranking with small bars, once it is there; nothing if there is none. */
+export function Ranking({ run, graph }: { run: RunView; graph: string }) {
+  const { value } = useFetched(`${run.id} ${language.value}`, () => contextOf(run.id));
+  if (!value || value.ranking.length === 0) return null;
+  const sizes = value.ranking.map((one) => numberOf(one.value) ?? Number.NaN);
+  const most = Math.max(...sizes);
+  const hasBars = Math.min(...sizes) >= 0 && most > 0;
+  const own = value.ranking.find((one) => one.is_answer);
+  const rows = value.class ? value.ranking : value.ranking.filter((one) => !one.is_answer);
+  const title =
+    value.class && own
+      ? say.placeOf(
+          textOf(own.entity, locale.value),
+          own.rank,
+          value.total ?? 0,
+          textOf(value.class, locale.value),
+        )
+      : say.runnersUp;
+  return (
+    <table class="ranking">
+      <caption class="muted small">{title}</caption>
+      <tbody>
+        {rows.map((one) => (
+          <tr key={one.entity.value} class={one.is_answer ? "own" : ""}>
+            <td class="number muted">{formatNumber(one.rank)}</td>
+            <th scope="row">
+              <Named href={thingAddress(graph, one.entity.value)}>
+                {textOf(one.entity, locale.value)}
+              </Named>
+            </th>
+            {hasBars && (
+              <td class="ranking-bar" aria-hidden="true">
+                <span style={{ inlineSize: `${(100 * (numberOf(one.value) ?? 0)) / most}%` }} />
+              </td>
+            )}
+            <td class="number">
+              {textOf(one.value, locale.value)} {value.unit}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
