@@ -20,6 +20,7 @@ from tests.server.browser.watched import (
     ask,
     ask_anew,
     expect_sound,
+    measure_overlaps,
     press_keys,
     settle,
     violations,
@@ -419,6 +420,36 @@ def expect_unharmed(page: Page) -> None:
     links = page.locator("main a").evaluate_all("all => all.map(one => one.protocol)")
     assert set(links) <= {"http:", "https:"}
     assert page.evaluate("window.burst") is None
+
+
+def test_a_thing_has_its_map_its_timeline_and_a_link_to_its_picture(watch: Watch) -> None:
+    thing = "/graphs/space?iri=https://example.org/space/"
+    page = watch.page(f"{thing}Baikonur_Cosmodrome", locale="de-DE")
+    expect(page.get_by_role("application", name="Karte mit einem Ort")).to_be_visible()
+    timeline = page.get_by_role("group", name="Zeitleiste")
+    marks = timeline.get_by_role("link")
+    expect(marks.first).to_have_accessible_name("Sputnik 1, 4. Oktober 1957")
+    places = marks.locator("circle").evaluate_all("all => all.map(e => e.cx.baseVal.value)")
+    assert len(places) > 30 and places == sorted(places)
+    assert measure_overlaps(page, ".timeline text") == []
+    assert violations(page) == []
+    page.goto(f"{watch.address}{thing}NASA")
+    page.get_by_label("Zeitleiste").first.select_option("Startdatum")
+    expect(marks.first).to_have_accessible_name("Mercury-Redstone 3, 5. Mai 1961")
+    marks.first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mercury-Redstone 3")
+    page.goto(f"{watch.address}{thing}Mars")
+    expect(page.locator("table.facts").first).to_be_visible()
+    expect(page.get_by_role("application")).to_have_count(0)
+    page.goto(f"{watch.address}/graphs/hostile")
+    page.locator(".term-list").first.wait_for()
+    page.get_by_role("link", name="Gerät", exact=True).or_(
+        page.get_by_role("link", name="gadget", exact=True)
+    ).first.click()
+    page.get_by_role("link", name="<script>").click()
+    picture = page.get_by_role("link", name=re.compile("^Bild:"))
+    expect(picture).to_have_attribute("href", "https://pictures.example/a.png")
+    expect(page.locator("img")).to_have_count(0)
 
 
 def test_labels_that_would_be_more_than_text_stay_text(watch: Watch) -> None:

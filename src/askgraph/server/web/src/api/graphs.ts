@@ -86,7 +86,7 @@ export const refine = (graph: string, query: string, wanted: Refinement, languag
 
 /** The result of a query, without explanations. */
 export const tableOf = (graph: string, query: string) =>
-  post<api.TableView>(ofGraph(graph, "/query"), { query });
+  post<api.TableView>(ofGraph(graph, "/query"), { query, language: language.value });
 
 export const formatQuery = (graph: string, query: string) =>
   post<{ query: string }>(ofGraph(graph, "/format"), { query });

@@ -4,13 +4,14 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { instances, profile, resource } from "../api/graphs.ts";
 import type { EndView, ResourceView } from "../api/types.ts";
-import { graphTitle, knownServer } from "../app/known.ts";
+import { graphTitle, knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
 import { Facts, IriTools, LinkButton, Named, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
+import { columnsOf, type Pin, pinsOf } from "../results/columns.ts";
 import { Pager } from "../results/controls.tsx";
 import { drawAround, joinDrawings } from "../results/evidence.ts";
 import { shortName, stripControls, textOf } from "../results/texts.ts";
@@ -20,6 +21,8 @@ import { say } from "./words.ts";
 
 const PAGE = 60;
 
+const map = () => import("../results/MapView.tsx").then((found) => found.MapView);
+const timeline = () => import("./Timeline.tsx").then((found) => found.Timeline);
 const graphDrawing = () => import("../results/GraphView.tsx").then((found) => found.GraphView);
 
 interface Term {
@@ -33,25 +36,44 @@ export function ThingPage({ graph, iri }: Term) {
   const about = useAbout(graph, iri);
   const { value } = about;
   const label = stripControls(value?.label ?? shortName(iri));
-  const pictures = knownServer.value.value?.["images"] === true;
-  const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
+  const { images, tiles = "" } = knownServer.value.value ?? {};
+  const pictures = images === true;
+  const cells = value?.outgoing.flatMap(({ values }) => values) ?? [];
+  const picture = cells.map((cell) => pictureOf(cell)).find((address) => address !== null);
   const drawing = useMemo(
     () => (value ? drawAround(value, locale.value) : joinDrawings([])),
     [value, locale.value],
   );
+  const isHere = knownGraphs.value.value?.find(({ name }) => name === graph)?.remote === false;
+  const pins = useMemo(() => (value ? placesIn(value) : []), [value]);
   const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
   return (
     <TermPage {...{ graph, iri, label, about, pictures }}>
       {value && !isKnown && <p class="note">{say.noFacts}</p>}
+      {picture && !pictures && (
+        <p>
+          <a href={picture} target="_blank" rel="noopener noreferrer nofollow">
+            {say.picture(label)}
+          </a>
+        </p>
+      )}
       {pictures && picture && (
         <img
           class="thing-picture"
-          src={picture.value}
+          src={picture}
           alt={say.picture(label)}
           referrerpolicy="no-referrer"
         />
       )}
       <Outgoing {...{ graph, iri, about, pictures }} />
+      {pins.length > 0 && (
+        <div class="thing-map">
+          <Later load={map} props={{ pins, graph, elsewhere: 0, tiles }} />
+        </div>
+      )}
+      {isKnown && isHere && may("query") && (
+        <Later isQuiet load={timeline} props={{ graph, iri }} />
+      )}
       {value && value.incoming.length > 0 && (
         <Section title={say.pointing}>
           <FactsTable facts={value.incoming} inverse {...{ graph, iri, pictures }} />
@@ -65,6 +87,14 @@ export function ThingPage({ graph, iri }: Term) {
       )}
     </TermPage>
   );
+}
+
+/** Returns where a thing lies by its own facts: a point, or degrees of latitude and longitude. */
+function placesIn({ label, outgoing }: ResourceView): Pin[] {
+  const names = outgoing.map(({ predicate }) => textOf(predicate, locale.value));
+  const rows = [outgoing.map(({ values }) => values[0] ?? null)];
+  const pins = pinsOf(columnsOf(names, rows, []), rows, locale.value);
+  return pins.map((pin) => ({ ...pin, name: stripControls(label), iri: null }));
 }
 
 /** A class: what it is, and its instances in pages. */
