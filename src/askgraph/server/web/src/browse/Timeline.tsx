@@ -110,7 +110,7 @@ function Line({ graph, width, dates }: { graph: string; width: number; dates: re
         <line key={iri} x1={x} x2={x} y1={y(lane)} y2={height - AXIS} />
       ))}
       {marks.map(({ iri, x, lane, isLeft, text, name, day }) => (
-        <a key={iri} href={thingAddress(graph, iri)} aria-label={`${name}, ${day}`}>
+        <a key={iri} href={thingAddress(graph, iri)}>
           <title>{`${name}, ${day}`}</title>
           <circle class="pin" cx={x} cy={y(lane)} r={4} />
           {lane < LANES && (
