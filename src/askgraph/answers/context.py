@@ -5,7 +5,7 @@ Mass of Mars: 6.417 × 10²³ kg    → 7th of 8 planets, between Venus and Merc
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -13,17 +13,18 @@ from pyoxigraph import Literal, NamedNode, Variable
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql import Group, Pattern, Query, Term, transform, walk
-from askgraph.sparql.results import Row, get_term_sort_key
+from askgraph.sparql.results import Row
 from askgraph.sparql.serializer import to_text, to_tree
-from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_TYPE
+from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.trace import Answer
 
 _RUNNER_UP_COUNT = 4
-_MAX_TOP_ROWS = 10  # rows of a superlative that has runners-up
+_MAX_ANSWERS = 10  # of a superlative that has runners-up
 _MAX_VALUES_PER_ENTITY = 3  # values per thing to expect when counting rows
 _MAX_RANKED_ROWS = 2_000  # rows of a class to rank; a larger one has no places
 _MIN_CLASS_SIZE = 3
 _MAX_CLASSES = 50  # classes of one thing
+_RANKED_DATATYPES = NUMERIC_DATATYPES | DATE_DATATYPES
 _ENTITY, _VALUE = Variable("ask_entity"), Variable("ask_value")
 
 
@@ -66,51 +67,53 @@ async def rank_answer(answer: Answer, graph: KnowledgeGraph, *, timeout: float) 
     if tree.form != "SELECT" or tree.offset or tree.having or not answer.result.rows:
         return None
     if tree.order and tree.limit:
-        return await _find_runners_up(tree, answer.result.rows, graph, timeout)
-    return await _find_place(tree, answer.result.rows, graph, timeout)
+        return await _find_runners_up(tree, answer, graph, timeout)
+    return await _find_place(tree, answer, graph, timeout)
 
 
 async def _find_runners_up(
-    tree: Query, answer_rows: Sequence[Row], graph: KnowledgeGraph, timeout: float
+    tree: Query, answer: Answer, graph: KnowledgeGraph, timeout: float
 ) -> Ranking | None:
-    columns = dict(tree.columns)
     criterion, is_descending = tree.order[0]
     if isinstance(criterion, Variable):
-        criterion = columns.get(criterion) or criterion
-    if columns and isinstance(answer_rows[0][0], NamedNode):
-        entity: Term | None = tree.columns[0][0]
-    else:  # the answer is the value itself
+        criterion = dict(tree.columns).get(criterion) or criterion
+    column = answer.result.variables.index(answer.answer_columns[0])
+    answers = {row[column] for row in answer.result.rows}
+    entity: Term | None = Variable(answer.answer_columns[0])
+    if not any(isinstance(term, NamedNode) for term in answers):  # it is the value itself
         entity = next((p.subject for p in _list_patterns(tree) if p.object == criterion), None)
     groups = [key for key, _ in tree.group_by]
     if (
         not isinstance(entity, Variable)
-        or (tree.limit or 0) > _MAX_TOP_ROWS
+        or entity == criterion
+        or len(answers) > _MAX_ANSWERS
         or (groups and entity not in groups)
     ):
         return None
     value = criterion if isinstance(criterion, Variable) else _VALUE
-    count = len(answer_rows)
     query = replace(
         tree,
         columns=((entity, None), (value, None if value == criterion else criterion)),
         distinct=not tree.is_aggregate,
         order=((value, is_descending), (entity, False)),
-        limit=(count + _RUNNER_UP_COUNT) * _MAX_VALUES_PER_ENTITY,
+        limit=(len(answers) + _RUNNER_UP_COUNT) * _MAX_VALUES_PER_ENTITY,
     )
     result = await graph.endpoint.select(to_text(query), timeout=timeout)
-    ranked = _rank_rows(result.rows, range(count))[: count + _RUNNER_UP_COUNT]
-    if len(ranked) <= count:
+    ranked = _rank_rows(result.rows, answers)
+    best = [entry for entry in ranked if entry.is_answer]
+    others = [entry for entry in ranked if not entry.is_answer][:_RUNNER_UP_COUNT]
+    if not best or not others or best != ranked[: len(best)]:
         return None
-    return Ranking(tuple(ranked), _find_predicate(tree, criterion))
+    return Ranking((*best, *others), _find_predicate(tree, criterion))
 
 
 async def _find_place(
-    tree: Query, answer_rows: Sequence[Row], graph: KnowledgeGraph, timeout: float
+    tree: Query, answer: Answer, graph: KnowledgeGraph, timeout: float
 ) -> Ranking | None:
     entity = _find_lone_entity(tree)
-    number = answer_rows[0][0]
+    number = answer.result.rows[0][0]
     is_number = isinstance(number, Literal) and number.datatype.value in NUMERIC_DATATYPES
-    if entity is None or not is_number or len(answer_rows) > 1 or len(tree.columns) != 1:
+    if entity is None or not is_number or len(answer.result.rows) > 1 or len(tree.columns) != 1:
         return None
     cls = await _choose_class(entity, graph, timeout)
     if cls is None:
@@ -127,33 +130,32 @@ async def _find_place(
         limit=_MAX_RANKED_ROWS + 1,
     )
     rows = (await graph.endpoint.select(to_text(query), timeout=timeout)).rows
-    entities = dict.fromkeys(row[0] for row in rows)
-    if len(rows) > _MAX_RANKED_ROWS or entity not in entities or len(entities) < _MIN_CLASS_SIZE:
+    ranked = _rank_rows(rows, {entity})
+    position = next((at for at, entry in enumerate(ranked) if entry.is_answer), None)
+    if position is None or len(rows) > _MAX_RANKED_ROWS or len(ranked) < _MIN_CLASS_SIZE:
         return None
-    position = list(entities).index(entity)
-    ranked = _rank_rows(rows, (position,))
-    nearby = sorted({0, position - 1, position, position + 1, len(ranked) - 1})
-    neighbours = tuple(ranked[at] for at in nearby if 0 <= at < len(ranked))
+    nearby = {0, position - 1, position, position + 1, len(ranked) - 1}
+    neighbours = tuple(entry for at, entry in enumerate(ranked) if at in nearby)
     return Ranking(neighbours, _find_predicate(tree, value), cls, len(ranked))
 
 
-def _rank_rows(rows: Iterable[Row], answers: Sequence[int]) -> list[RankedEntity]:
-    """Rank pairs of a thing and its value, in their order; the first value of a thing counts."""
+def _rank_rows(rows: Iterable[Row], answers: Collection[object]) -> list[RankedEntity]:
+    """Rank pairs of a thing and its number or date, in their order, by the first of each thing."""
     values = dict[NamedNode, Literal]()
     for entity, value in rows:
-        if isinstance(entity, NamedNode) and isinstance(value, Literal):
+        if (
+            isinstance(entity, NamedNode)
+            and isinstance(value, Literal)
+            and value.datatype.value in _RANKED_DATATYPES
+        ):
             values.setdefault(entity, value)
     ranked: list[RankedEntity] = []
-    for position, (entity, value) in enumerate(values.items()):
-        is_tied = ranked and _get_value_key(ranked[-1].value) == _get_value_key(value)
-        rank = ranked[-1].rank if is_tied else position + 1
-        ranked.append(RankedEntity(rank, entity, value, position in answers))
+    for position, (entity, value) in enumerate(values.items(), start=1):
+        is_tied = ranked and ranked[-1].value == value
+        rank = ranked[-1].rank if is_tied else position
+        is_answer = entity in answers or value in answers
+        ranked.append(RankedEntity(rank, entity, value, is_answer))
     return ranked
-
-
-def _get_value_key(value: Literal) -> tuple[float, str]:
-    _, number, text = get_term_sort_key(value)
-    return number, "" if value.datatype.value in NUMERIC_DATATYPES else text
 
 
 def _find_lone_entity(tree: Query) -> NamedNode | None:

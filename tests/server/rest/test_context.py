@@ -59,6 +59,7 @@ def test_a_number_of_one_thing_has_its_place_in_the_class(
     "question",
     [
         "Which moons orbit Mars?",
+        "Show the first five planets sorted by name.",
         "Who was the commander of Apollo 11?",
         "How many planets are there?",
         "Is Titan a moon?",
