@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -14,11 +14,13 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.boundaries import build_counts_query, build_samples_query
 from askgraph.graph.profile import ClassProfile
+from askgraph.index.name_search import format_iris
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import Row, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_PREDICATES = 200  # predicates to describe in each direction
+_MAX_NAMED_LINKS = 200  # nameless values that are named after what they link
 _MAX_COUNTED_STATEMENTS = 20_000  # statements of a remote graph that are counted
 
 
@@ -62,7 +64,7 @@ async def fetch_resource_facts(
     """Return the facts of a resource in both directions, `page_size` values of each predicate.
 
     With `predicate`, only its facts. An IRI that the graph does not contain has no facts. A
-    local graph is counted completely; a remote graph gets at most five queries of `timeout`
+    local graph is counted completely; a remote graph gets at most seven queries of `timeout`
     seconds, and its values come in its own order.
 
     Raises:
@@ -88,6 +90,7 @@ async def fetch_resource_facts(
     labels = await fetch_term_labels(
         _iterate_iris(iri, *directions), graph, languages, timeout=timeout
     )
+    labels = {**await _name_links(iri, labels, directions, graph, languages, timeout), **labels}
     descriptions = await fetch_term_descriptions([iri], graph, languages, timeout=timeout)
     return ResourceFacts(iri, descriptions.get(iri, ""), classes, outgoing, incoming, labels)
 
@@ -135,6 +138,40 @@ def sample_instances(
             iris = [arrays.terms.get_value(int(m)) for m in members if arrays.terms.is_iri(int(m))]
             instances[cls] = tuple(iris[:per_class])
     return instances
+
+
+async def _name_links(
+    iri: str,
+    labels: Mapping[str, str],
+    directions: Sequence[Sequence[PredicateFacts]],
+    graph: KnowledgeGraph,
+    languages: Sequence[str],
+    timeout: float | None,
+) -> dict[str, str]:
+    """Name nameless values that only link a resource with others after these others."""
+    classes = [cls.iri for cls in graph.profile.classes if cls.nary][:_MAX_NAMED_LINKS]
+    nodes = {
+        value.value
+        for value in chain.from_iterable(facts.values for facts in chain(*directions))
+        if isinstance(value, NamedNode) and value.value not in labels
+    }
+    if not classes or not nodes:
+        return {}
+    query = (
+        f"SELECT DISTINCT ?node ?other WHERE {{ VALUES ?class {{ {format_iris(classes)} }} "
+        f"VALUES ?node {{ {format_iris(sorted(nodes)[:_MAX_NAMED_LINKS])} }} "
+        f"?node a ?class ; ?p ?other "
+        f"FILTER(ISIRI(?other) && ?p != <{RDF_TYPE}> && ?other != <{iri}>) }} LIMIT 1000"
+    )
+    ends = defaultdict[str, list[str]](list)
+    for node, other in (await graph.endpoint.select(query, timeout=timeout)).rows:
+        if isinstance(node, NamedNode) and isinstance(other, NamedNode):
+            ends[node.value].append(other.value)
+    names = await fetch_term_labels(chain(*ends.values()), graph, languages, timeout=timeout)
+    texts = {
+        node: [names[other] for other in others if other in names] for node, others in ends.items()
+    }
+    return {node: ", ".join(parts) for node, parts in texts.items() if parts}
 
 
 def _iterate_iris(iri: str, *directions: Sequence[PredicateFacts]) -> Iterator[str]:

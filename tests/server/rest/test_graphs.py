@@ -135,6 +135,9 @@ def test_things_and_their_values(client: Visitor) -> None:
     )
     assert page["outgoing"] == []
     assert [len(one["values"]) for one in page["incoming"]] == [1]
+    # A nameless thing that links others has their names.
+    (crew,) = client.get_json("graphs/space/resource", iri=SPACE + "Apollo_11")["incoming"]
+    assert "commander, Neil Armstrong" in [value["label"] for value in crew["values"]]
     # Of an iri that is not there nothing is told.
     told = client.get_json("graphs/space/resource", iri="http://nowhere/x")
     assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
