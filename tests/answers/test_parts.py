@@ -1,12 +1,17 @@
 """The read-back in pieces: every word that is a term of the query is known to be it."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal
 from tests.each import for_each
 
-from askgraph.answers.query_parts import describe_query, list_parts
+from askgraph.answers.query_parts import describe_query, list_parts, split_question
 from askgraph.answers.verbalize import verbalize_query
+from askgraph.graph import KnowledgeGraph
+from askgraph.search.pipeline import link_text
+from askgraph.sparql.prefixes import split_local_name
 
 PREFIX = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 LANGUAGES = ("en", "de", "es", "fr")
@@ -158,3 +163,42 @@ def test_a_value_is_a_part_whatever_it_says(text: str) -> None:
     literal = str(Literal(text))
     parts = list_parts(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")
     assert parts[1].term == Literal(text)
+
+
+QUESTIONS = """
+Which [moons|Moon,orbits] does [Jupiter|Jupiter] have?
+SELECT ?m { ?m a ont:Moon ; ont:orbits space:Jupiter }
+What is the [largest|diameter] [moon|Moon,orbits] of [Saturn|Saturn]?
+SELECT ?m { ?m a ont:Moon ; ont:orbits space:Saturn ; ont:diameter ?d } ORDER BY DESC(?d) LIMIT 1
+Which [missions|Mission] were [launched|launch date] after [1970|1970 12 31]?
+SELECT ?m { ?m a ont:Mission ; ont:launchDate ?d FILTER(?d > "1970-12-31"^^xsd:date) }
+Which [rockets|launch vehicle] are taller than [60|60] m?
+SELECT ?r { ?r a ont:LaunchVehicle ; ont:mass ?h FILTER(?h > 60) }
+Which [space agencies|space agency] did [NASA|NASA] [found|founded], and why?
+SELECT ?a { ?a a ont:SpaceAgency . space:NASA ont:founded ?y }
+Wer hat den [Titan|Titan] [entdeckt|discoverer]?
+SELECT ?who { space:Titan ont:discoverer ?who }
+What about the others?
+SELECT ?who { space:Titan ont:discoverer ?who }
+"""
+
+
+def test_words_of_a_question_are_linked_to_the_parts_of_its_query(space: KnowledgeGraph) -> None:
+    lines = QUESTIONS.strip().split("\n")
+    prefixes = "".join(f"PREFIX {n}: <{iri}>" for n, iri in space.prefixes.namespaces.items())
+    marked = []
+    for expected, query in zip(lines[::2], lines[1::2], strict=True):
+        question = re.sub(r"\[(.*?)\|.*?\]", r"\1", expected)
+        parts = list_parts(f"{prefixes} PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> {query}")
+        pieces = split_question(link_text(question, None, space.names), parts, {})
+        assert "".join(piece.text for piece in pieces) == question
+        names = [split_local_name(part.term.value) for part in parts]
+        marked += [
+            "".join(
+                f"[{piece.text}|{','.join(names[at] for at in sorted(piece.parts))}]"
+                if piece.parts
+                else piece.text
+                for piece in pieces
+            )
+        ]
+    assert marked == lines[::2]

@@ -1,9 +1,9 @@
-"""Link the words of a query to its terms, so that a reader can replace one of them."""
+"""Link the words of a query and of its question to its terms, so that a reader can follow them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
@@ -16,8 +16,14 @@ from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.answers.verbalize.scope import LABEL_SERVICE
 from askgraph.errors import QuerySyntaxError
+from askgraph.graph.literals import ValueKind, parse_value
+from askgraph.index.names import split_tokens, stem_word
+from askgraph.search.link import LinkedQuestion
+from askgraph.search.tokenize import Quantity
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, get_children
 from askgraph.sparql.parser import parse_query, parse_tree
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 TermRole = Choice["entity", "class", "predicate", "value"]
@@ -108,6 +114,112 @@ def list_parts(query: str) -> tuple[ReplaceableTerm, ...]:
         if part.term in written_terms:
             parts.setdefault(part.term, part)
     return tuple(parts.values())[:MAX_TERMS]
+
+
+@dataclass(frozen=True)
+class QuestionPiece:
+    """A piece of a question; `parts` are the numbers of the query's terms that it means."""
+
+    text: str
+    parts: tuple[int, ...] = ()
+
+
+def split_question(
+    linked: LinkedQuestion, parts: Sequence[ReplaceableTerm], labels: Mapping[str, str]
+) -> tuple[QuestionPiece, ...]:
+    """Split a question into pieces that join to its text, and link them to the parts of its query.
+
+    A term has one piece: the words that name it best. Terms that only share words with another
+    one, like `orbits` in "the moons of Saturn", share its piece.
+    """
+    tokens = linked.reading.tokens
+    numbers_by_words: dict[tuple[int, ...], list[int]] = {}
+    matches = sorted(
+        _match_parts(linked, parts, labels),
+        key=lambda match: (
+            parts[match[0]].kind == "predicate",
+            -match[2] - _WORD_SCORE * len(match[1]),
+        ),
+    )
+    for shares_words in (False, True):
+        for number, all_positions, _ in matches:
+            content = [at for at in all_positions if not linked.reading.is_stop(at)]
+            positions = tuple(
+                at for at in all_positions if not content or content[0] <= at <= content[-1]
+            )
+            if any(number in numbers for numbers in numbers_by_words.values()):
+                continue
+            owner = next((words for words in numbers_by_words if {*words} & {*positions}), None)
+            if owner is None or shares_words:
+                numbers_by_words.setdefault(owner or positions, []).append(number)
+    owners = {at: words for words in numbers_by_words for at in words}
+    pieces, end, text = list[QuestionPiece](), 0, linked.reading.text
+    for at in sorted(owners):
+        start, word = tokens[at].start, text[tokens[at].start : tokens[at].end]
+        if owners.get(at - 1) == owners[at]:
+            word = pieces.pop().text + text[end:start] + word
+        elif end < start:
+            pieces.append(QuestionPiece(text[end:start]))
+        pieces.append(QuestionPiece(word, tuple(numbers_by_words[owners[at]])))
+        end = tokens[at].end
+    return (*pieces, *([QuestionPiece(text[end:])] if text[end:] else []))
+
+
+_WordMatch = tuple[int, tuple[int, ...], float]
+"""A part of a query, the tokens of the question that mean it, and a score."""
+
+
+def _match_parts(
+    linked: LinkedQuestion, parts: Sequence[ReplaceableTerm], labels: Mapping[str, str]
+) -> Iterator[_WordMatch]:
+    """Yield matches by the links of a question, by its glossary, and by names and values."""
+    numbers = {
+        str(part.term) if isinstance(part.term, Literal) else part.term.value: number
+        for number, part in enumerate(parts)
+    }
+    for link in linked.links:
+        if link.target in numbers:
+            yield numbers[link.target], link.positions, link.score
+    for word in linked.glossary_words:
+        positions = tuple(at for at in range(word.mask.bit_length()) if word.mask >> at & 1)
+        for target in word.targets:
+            if target in numbers:
+                yield numbers[target], positions, 1.0
+    for number, part in enumerate(parts):
+        if isinstance(part.term, Literal):
+            for quantity in linked.reading.quantities:
+                if _has_value(quantity, part.term):
+                    yield number, tuple(quantity.positions), 1.0
+        label = labels.get(part.term.value) or split_local_name(part.term.value)
+        yield from _match_name(linked, number, label, measures=part.kind == "predicate")
+
+
+def _match_name(
+    linked: LinkedQuestion, number: int, label: str, *, measures: bool
+) -> Iterator[_WordMatch]:
+    """Yield the tokens that are the name of a part, or an adjective that measures it."""
+    words = [stem_word(word) for word in split_tokens(label)]
+    stems = [token.stem for token in linked.reading.tokens]
+    for at in range(len(stems) - len(words) + 1 if words else 0):
+        if stems[at : at + len(words)] == words:
+            yield number, tuple(range(at, at + len(words))), _NAME_SCORE
+    if measures:
+        for operator in detect_operators(linked.reading, linked.scales).operators:
+            measure = operator.measure
+            if measure and {*words} & {*measure.property_names, *measure.date_names}:
+                yield number, tuple(operator.positions), _MEASURE_SCORE
+
+
+_WORD_SCORE = 0.1  # added for each word: the longer of two names is meant
+_NAME_SCORE, _MEASURE_SCORE = 0.9, 0.5  # matches by a name that no link has, and by an adjective
+
+
+def _has_value(quantity: Quantity, literal: Literal) -> bool:
+    """Return whether a number or a date of the question is the value of a literal."""
+    kind, number = parse_value(str(literal))
+    if quantity.days and kind in (ValueKind.DATE, ValueKind.YEAR):
+        return quantity.days[0] <= number <= quantity.days[1]
+    return number == quantity.value
 
 
 def _split_by_marks(

@@ -345,6 +345,38 @@ def test_parts_of_a_reading_are_changed_and_the_answer_with_them(watch: Watch) -
     expect(sentence).to_contain_text("Erde")
 
 
+def test_a_word_of_the_question_lights_all_that_it_became(watch: Watch) -> None:
+    page = watch.page()
+    ask(page, "Which moons orbit Pluto and Cheese?")
+    words, read = page.locator("h1 mark"), page.locator(".read-back-words .part")
+    expect(words).to_have_text(["moons", "orbit", "Pluto"])
+    expect(words.last).to_have_attribute("title", "“Pluto” means Pluto")
+    expect(page.locator("h1 .faint")).to_have_text("Cheese")
+    pluto = read.filter(has_text="Pluto")
+    looks = "(shown) => getComputedStyle(shown).backgroundColor"
+    quiet = pluto.evaluate(looks)
+    words.last.hover()
+    assert pluto.evaluate(looks) != quiet
+    page.mouse.move(0, 0)
+    assert pluto.evaluate(looks) == quiet
+    words.last.focus()  # as the keyboard does
+    lit = pluto.evaluate(looks)
+    assert lit == words.last.evaluate(looks) != words.first.evaluate(looks)
+    lines = "(shown) => getComputedStyle(shown).textDecoration"
+    assert pluto.evaluate(lines) == words.last.evaluate(lines) != words.first.evaluate(lines)
+    # The same in the query, and in the evidence of a row.
+    page.locator(".query summary").click()
+    in_query = page.locator(".editor-host [data-mark='3']")
+    expect(in_query).to_have_text("space:Pluto")
+    in_query.hover()
+    assert pluto.evaluate(looks) == lit == in_query.evaluate(looks)
+    page.get_by_text("Result and evidence").click()
+    page.get_by_role("tab", name="Table").click()
+    page.get_by_role("button", name="Why").first.click()
+    expect(page.locator(".why li[data-mark~='3']").first).to_contain_text("Pluto")
+    assert violations(page) == []
+
+
 def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: Watch) -> None:
     page = watch.page()
     ask(page, MARS)

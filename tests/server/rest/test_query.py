@@ -115,12 +115,15 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
     assert "".join(piece["text"] for piece in pieces) == "Moons that orbit Neptune."
     kinds = [parts[piece["part"]]["kind"] for piece in pieces if piece["part"] is not None]
     assert kinds == ["class", "predicate", "entity"]
+    words = {piece["text"]: piece["parts"] for piece in told["question"]}
+    assert words == {"Which ": [], "moons": [0, 1], " has ": [], "Neptune": [2], "?": []}
     neptune = parts[2]
     assert (neptune["iri"], neptune["label"]) == (SPACE + "Neptune", "Neptune")
     planets = {one["label"]: one["rows"] for one in neptune["alternatives"]}
     assert (planets["Saturn"], planets["Mars"]) == (18, 2)
     quick = client.post_json("graphs/space/parts", query=MOONS, alternatives=False)
     assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]
+    assert quick["question"] == []
     # An alternative put in gives the rows it promised.
     told = client.post_json("graphs/space/swap", query=MOONS, part=2, to=SPACE + "Saturn")
     assert told["words"] == "Moons that orbit Saturn."

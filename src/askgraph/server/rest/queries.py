@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated
 from typing import Literal as Choice
@@ -13,7 +14,13 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.alternatives import Alternative, find_alternatives
 from askgraph.answers.evidence import fetch_evidence
-from askgraph.answers.query_parts import QueryDescription, ReplaceableTerm, describe_query
+from askgraph.answers.query_parts import (
+    QueryDescription,
+    QuestionPiece,
+    ReplaceableTerm,
+    describe_query,
+    split_question,
+)
 from askgraph.answers.validation import (
     MIN_WRONG_CERTAINTY,
     FaultKind,
@@ -355,6 +362,13 @@ class PieceView(BaseModel):
     part: int | None = Field(None, description="The part that these words stand for.")
 
 
+class QuestionPieceView(BaseModel):
+    """A piece of the question."""
+
+    text: str
+    parts: list[int] = Field(description="The parts that these words mean.")
+
+
 class AlternativeView(BaseModel):
     """A term that could replace a part."""
 
@@ -382,6 +396,9 @@ class PartsView(BaseModel):
 
     pieces: list[PieceView]
     parts: list[PartView]
+    question: list[QuestionPieceView] = Field(
+        description="The question as pieces that join to its text; empty if it has no links."
+    )
     arrangement: ArrangementView | None = Field(description="None if it has no rows to arrange.")
 
 
@@ -403,14 +420,17 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
         labeled = await label_query(body.query, open_graph, body.language)
         read_query = await _verbalize_parts(labeled)
         part_alternatives: tuple[tuple[Alternative, ...], ...] = ()
+        question_pieces: tuple[QuestionPiece, ...] = ()
+        other_meanings: dict[str, tuple[str, ...]] = {}
+        if body.question:
+            # The names of a remote graph are searched only for alternatives.
+            names_graph = open_graph if body.alternatives else replace(open_graph, name_search=None)
+            linked = await link_to_graph(tokenize(body.question, body.language), names_graph)
+            if linked.reading.text == body.question:  # some questions are rephrased to link them
+                question_pieces = split_question(linked, read_query.parts, labeled.labels)
+            iris = [part.term.value for part in read_query.parts if part.kind != "value"]
+            other_meanings = {iri: find_alternative_targets(linked, iri) for iri in iris}
         if body.alternatives:
-            other_meanings: dict[str, tuple[str, ...]] = {}
-            if body.question:
-                linked = await link_to_graph(tokenize(body.question, body.language), open_graph)
-                iris = [
-                    part.term.value for part in read_query.parts if isinstance(part.term, NamedNode)
-                ]
-                other_meanings = {iri: find_alternative_targets(linked, iri) for iri in iris}
             part_alternatives = await find_alternatives(
                 labeled.text,
                 read_query.parts[:_MAX_PARTS],
@@ -430,7 +450,14 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
         )
         for number, part in enumerate(read_query.parts)
     ]
-    return PartsView(pieces=pieces, parts=views, arrangement=_build_arrangement_view(labeled.text))
+    return PartsView(
+        pieces=pieces,
+        parts=views,
+        question=[
+            QuestionPieceView(text=item.text, parts=[*item.parts]) for item in question_pieces
+        ],
+        arrangement=_build_arrangement_view(labeled.text),
+    )
 
 
 @router.post("/graphs/{graph}/refine")

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Text } from "@codemirror/state";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import type { FindingView, VocabularyView } from "../src/api/types.ts";
-import { compact, options, spanOf, sparql } from "../src/editor/editor.ts";
+import { compact, findMarks, options, spanOf, sparql } from "../src/editor/editor.ts";
 import { tokenLines } from "../src/editor/sparql.ts";
 
 const VOCABULARY: VocabularyView = {
@@ -45,6 +45,21 @@ test("a text in several lines ends at its quotes, and an unfinished query is col
   const found = coloured('ASK { ?x ex:says """one\ntwo "quoted"\nthree""" ; ex:n 1');
   assert.ok(found.includes('two "quoted" string'), found.join(" | "));
   assert.ok(found.includes("1 number"));
+});
+
+test("the terms that a question means are found in its query, not in comments", () => {
+  const marks = new Map([
+    ["http://e.org/Io", 1],
+    ["http://e.org/size", 2],
+    ["1970-12-31", 3],
+    ["12.5", 4],
+  ]);
+  const query =
+    'PREFIX ex: <http://e.org/>\nASK {\n  ex:Io ex:size 12.5 . # ex:Io\n  <http://e.org/Io> ?p "1970-12-31" }';
+  assert.deepEqual(
+    findMarks(query, marks).map(({ from, to, mark }) => `${query.slice(from, to)} ${mark}`),
+    ["ex:Io 1", "ex:size 2", "12.5 4", "<http://e.org/Io> 1", '"1970-12-31" 3'],
+  );
 });
 
 test("an IRI becomes the shortest name that SPARQL allows", () => {

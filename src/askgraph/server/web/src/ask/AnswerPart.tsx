@@ -16,6 +16,7 @@ import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
 import { formatTime, named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
+import { markQuestion } from "../parts/marks.ts";
 import { Button, Fold, Note, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
 import { again, chooseReading, type Turn } from "./conversation.ts";
@@ -100,7 +101,10 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             question={run.question}
             language={spokenBy(run)}
             run={runChanged}
-            onRead={(of, parts) => setArranged({ of, how: parts.arrangement })}
+            onRead={(of, parts) => {
+              setArranged({ of, how: parts.arrangement });
+              turn.marked.value = markQuestion(parts);
+            }}
           />
           {answer.unused_words.length > 0 && (
             <p class="muted small unused">
@@ -149,7 +153,10 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
             {() => (
               <Later
                 load={editor}
-                props={{ graph, query: sparql, isBusy, canRun: may("query"), run: open }}
+                props={{
+                  ...{ graph, query: sparql, isBusy, canRun: may("query"), run: open },
+                  marks: turn.marked.value.marks,
+                }}
               />
             )}
           </Fold>

@@ -59,6 +59,7 @@ export function ReadBack(props: ReadBackProps) {
             <Popover
               key={at}
               class={`part ${part.kind}`}
+              iri={part.iri ?? part.value ?? ""}
               panelClass="part-panel"
               title={say.partIs(part.label)}
               onOpen={read.look}

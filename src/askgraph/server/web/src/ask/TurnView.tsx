@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunView } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
+import { useMarks } from "../parts/marks.ts";
 import { methodTitle } from "../parts/methods.ts";
 import { Button, joinWithDots, Note, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
@@ -20,7 +21,9 @@ interface TurnViewProps {
 
 export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const article = useRef<HTMLElement>(null);
   const run = turn.run.value;
+  useMarks(article, turn.marked.value.marks);
   const wasAsked = useRef(run === null).current;
   useEffect(() => {
     if (wasAsked) heading.current?.focus({ preventScroll: true });
@@ -32,10 +35,15 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
   }, [run === null]);
   const Heading = isFirst ? "h1" : "h2";
   return (
-    <article class="turn stack" data-state={turn.state.value} data-run={turn.id.value ?? undefined}>
+    <article
+      class="turn stack"
+      ref={article}
+      data-state={turn.state.value}
+      data-run={turn.id.value ?? undefined}
+    >
       {isFirst && run && run.before.length > 0 && <Earlier before={run.before} />}
       <Heading class="turn-question" ref={heading} tabIndex={-1} dir="auto">
-        {turn.question}
+        <QuestionWords turn={turn} />
       </Heading>
       {run && (
         <p class="turn-about faint">
@@ -48,6 +56,35 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
       )}
       <Body turn={turn} isLast={isLast} />
     </article>
+  );
+}
+
+/** The question; a word that became a part of the query has a mark, one that is unused is grey. */
+function QuestionWords({ turn }: { turn: Turn }) {
+  const { words } = turn.marked.value;
+  const unused = new Set(turn.run.value?.answer?.unused_words.flatMap((word) => word.split(" ")));
+  if (words.length === 0) return <>{turn.question}</>;
+  return (
+    <>
+      {words.map(({ text, mark, means }, at) =>
+        mark ? (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows what the word became
+          <mark key={at} tabIndex={0} data-mark={mark} title={say.means(text, means)}>
+            {text}
+          </mark>
+        ) : (
+          text.split(/([\p{L}\p{N}]+)/u).map((word) =>
+            unused.has(word) ? (
+              <span class="faint" title={say.unusedWord}>
+                {word}
+              </span>
+            ) : (
+              word
+            ),
+          )
+        ),
+      )}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { ask, cancel, runOf, watch } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
 import { navigate, showRun } from "../app/router.ts";
+import { UNMARKED } from "../parts/marks.ts";
 
 type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed" | "handed back";
 
@@ -19,6 +20,7 @@ export class Turn {
   readonly steps = signal<readonly Step[]>([]);
   readonly ahead = signal(0);
   readonly problem = signal<Problem | null>(null);
+  readonly marked = signal(UNMARKED);
   readonly begun = performance.now();
   readonly leaving = new AbortController();
   /** Shared by all versions of a question, which replace each other. */

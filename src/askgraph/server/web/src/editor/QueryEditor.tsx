@@ -7,6 +7,7 @@ import type { FindingView } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
+import type { Marks } from "../parts/marks.ts";
 import { Button, CopyButton, ProblemNote } from "../parts/parts.tsx";
 import { createEditor, redo, replaceText, undo } from "./editor.ts";
 import words from "./words.json";
@@ -17,6 +18,8 @@ interface QueryEditorProps {
   readonly isBusy: boolean;
   readonly canRun: boolean;
   readonly run: (query: string) => void;
+  /** The numbers of terms that words of the question mean. */
+  readonly marks: Marks;
 }
 
 /** The position at the start of a message; the page shows it in its own form. */
@@ -48,6 +51,7 @@ export function QueryEditor(props: QueryEditorProps) {
       // If this fails, the editor still completes SPARQL keywords.
       vocabulary: vocabulary(props.graph).catch(() => null),
       validate: look,
+      marks: () => newest.current.marks,
     });
     view.current = made;
     return () => made.destroy();
@@ -55,6 +59,7 @@ export function QueryEditor(props: QueryEditorProps) {
   useEffect(() => {
     if (view.current) replaceText(view.current, props.query);
   }, [props.query]);
+  useEffect(() => view.current?.dispatch({}), [props.marks]);
 
   const format = () =>
     attempt(async () => {

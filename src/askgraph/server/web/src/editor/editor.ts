@@ -28,6 +28,8 @@ import {
 import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
 import { EditorState, type Text } from "@codemirror/state";
 import {
+  Decoration,
+  type DecorationSet,
   drawSelection,
   EditorView,
   highlightSpecialChars,
@@ -36,7 +38,8 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { FindingView, TermView, ValidationView, VocabularyView } from "../api/types.ts";
-import { FUNCTIONS, KEYWORDS, sparqlParser } from "./sparql.ts";
+import type { Marks } from "../parts/marks.ts";
+import { FUNCTIONS, KEYWORDS, sparqlParser, tokenLines } from "./sparql.ts";
 
 interface EditorWishes {
   readonly label: string;
@@ -48,6 +51,8 @@ interface EditorWishes {
   readonly vocabulary: Promise<VocabularyView | null>;
   /** Checks a query; null if the check failed. */
   readonly validate: (text: string) => Promise<ValidationView | null>;
+  /** The numbers of terms that words of the question mean. */
+  readonly marks: () => Marks;
 }
 
 /** Mounts an editor in an element. */
@@ -70,6 +75,7 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
         syntaxHighlighting(colours),
         theme,
         EditorView.lineWrapping,
+        EditorView.decorations.of((view) => decorate(view.state.doc.toString(), wishes.marks())),
         EditorView.contentAttributes.of({ "aria-label": wishes.label, spellcheck: "false" }),
         autocompletion({
           icons: false,
@@ -102,6 +108,34 @@ export function replaceText(view: EditorView, text: string): void {
 }
 
 export { redo, undo };
+
+function decorate(query: string, marks: Marks): DecorationSet {
+  return Decoration.set(
+    findMarks(query, marks).map(({ from, to, mark }) =>
+      Decoration.mark({ attributes: { "data-mark": String(mark) } }).range(from, to),
+    ),
+  );
+}
+
+/** The places of marked terms in a query: IRIs, prefixed names, texts and numbers. */
+export function findMarks(query: string, marks: Marks) {
+  const prefixes = new Map<string, string>();
+  for (const [, name = "", iri = ""] of query.matchAll(/\bprefix\s+(\S*:)\s*<([^>]*)>/gi))
+    prefixes.set(name, iri);
+  let at = 0;
+  return tokenLines(query).flatMap((tokens) => {
+    const found = tokens.flatMap(({ kind, text }) => {
+      const colon = text.indexOf(":") + 1;
+      const name = (prefixes.get(text.slice(0, colon)) ?? "") + text.slice(colon);
+      const term = kind === "name" ? name : text.replace(/^[<"']|[>"']$/g, "");
+      const mark = kind === "comment" ? undefined : marks.get(term);
+      at += text.length;
+      return mark ? [{ from: at - text.length, to: at, mark }] : [];
+    });
+    at += 1;
+    return found;
+  });
+}
 
 async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diagnostic[]> {
   const text = view.state.doc.toString();
@@ -148,7 +182,24 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.bracket], color: "var(--ink-2)" },
 ]);
 
+/** Terms that the question means look like its words (ask.css). */
+const marked = ["solid", "dashed", "dotted", "double", "wavy", "solid"].flatMap((stroke, at) => {
+  const [hue, mark] = [`var(--${at < 5 ? `series-${at + 1}` : "code-number"})`, at + 1];
+  const background = `color-mix(in srgb, ${hue} 18%, transparent)`;
+  return [
+    [
+      `[data-mark="${mark}"]`,
+      { textDecoration: `underline ${stroke} 2px ${hue}`, textUnderlineOffset: "0.2em" },
+    ],
+    [
+      `:host([data-lit="${mark}"]) & [data-mark="${mark}"]`,
+      { background, borderRadius: "0.25rem" },
+    ],
+  ];
+});
+
 const theme = EditorView.theme({
+  ...Object.fromEntries(marked),
   "&": { color: "var(--ink)", backgroundColor: "transparent", fontSize: "var(--text-s)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },

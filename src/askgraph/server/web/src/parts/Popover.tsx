@@ -14,6 +14,8 @@ interface PopoverProps {
   readonly arrow?: boolean;
   readonly class?: string;
   readonly panelClass?: string;
+  /** The term that the button stands for. */
+  readonly iri?: string;
   readonly children: (close: () => void) => ComponentChildren;
   readonly onOpen?: () => void;
 }
@@ -66,6 +68,7 @@ export function Popover({ label, icon, title, arrow, children, onOpen, ...more }
         ref={button}
         class={more.class ?? "button quiet small"}
         title={title}
+        data-iri={more.iri}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}

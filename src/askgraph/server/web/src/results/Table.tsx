@@ -260,8 +260,8 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
   return (
     <div class="why stack close">
       <ul>
-        {found.words.map((sentence) => (
-          <li key={sentence}>
+        {found.words.map((sentence, at) => (
+          <li key={sentence} data-iri={found.triples[at]?.join(" ").replace(/[<>]/g, "")}>
             <bdi>{stripControls(sentence)}</bdi>
           </li>
         ))}

@@ -41,7 +41,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
         {facts.slice(0, FACTS).map(({ predicate, unit, values, total, at_least }) => (
           <div key={predicate.value}>
             <dt class="faint">
-              <bdi>{textOf(predicate, spoken)}</bdi>
+              <bdi data-iri={predicate.value}>{textOf(predicate, spoken)}</bdi>
             </dt>
             <dd>
               {values.slice(0, VALUES).map((cell) => (
