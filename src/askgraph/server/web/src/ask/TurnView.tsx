@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunView } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { formatSeconds } from "../i18n/index.ts";
-import { useMarks } from "../parts/marks.ts";
+import { LOOKS, useMarks } from "../parts/marks.ts";
 import { methodTitle } from "../parts/methods.ts";
 import { Button, joinWithDots, Note, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
@@ -68,20 +68,21 @@ function QuestionWords({ turn }: { turn: Turn }) {
     <>
       {words.map(({ text, mark, means }, at) =>
         mark ? (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows what the word became
-          <mark key={at} tabIndex={0} data-mark={mark} title={say.means(text, means)}>
+          <mark
+            key={at}
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: focused, it shows what it became
+            tabIndex={0}
+            data-mark={mark}
+            style={LOOKS[mark - 1]}
+            title={say.means(text, means)}
+          >
             {text}
           </mark>
         ) : (
-          text.split(/([\p{L}\p{N}]+)/u).map((word) =>
-            unused.has(word) ? (
-              <span class="faint" title={say.unusedWord}>
-                {word}
-              </span>
-            ) : (
-              word
-            ),
-          )
+          text.split(/([\p{L}\p{N}]+)/u).map((word) => {
+            const note = unused.has(word) && { class: "faint", title: say.unusedWord };
+            return note ? <span {...note}>{word}</span> : word;
+          })
         ),
       )}
     </>

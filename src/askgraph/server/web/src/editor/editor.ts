@@ -38,7 +38,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { FindingView, TermView, ValidationView, VocabularyView } from "../api/types.ts";
-import type { Marks } from "../parts/marks.ts";
+import { LOOKS, type Marks } from "../parts/marks.ts";
 import { FUNCTIONS, KEYWORDS, sparqlParser, tokenLines } from "./sparql.ts";
 
 interface EditorWishes {
@@ -183,17 +183,13 @@ const colours = HighlightStyle.define([
 ]);
 
 /** Terms that the question means look like its words (ask.css). */
-const marked = ["solid", "dashed", "dotted", "double", "wavy", "solid"].flatMap((stroke, at) => {
-  const [hue, mark] = [`var(--${at < 5 ? `series-${at + 1}` : "code-number"})`, at + 1];
-  const background = `color-mix(in srgb, ${hue} 18%, transparent)`;
+const marked = LOOKS.flatMap(({ "--stroke": stroke, "--hue": hue }, at) => {
+  const mark = `[data-mark="${at + 1}"]`;
   return [
+    [mark, { textDecoration: `underline ${stroke} 2px ${hue}`, textUnderlineOffset: "0.2em" }],
     [
-      `[data-mark="${mark}"]`,
-      { textDecoration: `underline ${stroke} 2px ${hue}`, textUnderlineOffset: "0.2em" },
-    ],
-    [
-      `:host([data-lit="${mark}"]) & [data-mark="${mark}"]`,
-      { background, borderRadius: "0.25rem" },
+      `:host([data-lit="${at + 1}"]) & ${mark}`,
+      { backgroundColor: `color-mix(in srgb, ${hue} 18%, transparent)`, borderRadius: "0.25rem" },
     ],
   ];
 });

@@ -22,8 +22,11 @@ export interface MarkedQuestion {
 
 export const UNMARKED: MarkedQuestion = { words: [], marks: new Map() };
 
-/** As many words have a mark as there are colours. */
-const MOST = 6;
+/** The kind of line and the colour of each mark. */
+export const LOOKS = "solid dashed dotted double wavy solid".split(" ").map((stroke, at) => ({
+  "--stroke": stroke,
+  "--hue": `var(--${at < 5 ? `series-${at + 1}` : "code-number"})`,
+}));
 
 /** Numbers the words of a question that mean a part of its query. */
 export function markQuestion({ question, parts }: PartsView): MarkedQuestion {
@@ -31,7 +34,8 @@ export function markQuestion({ question, parts }: PartsView): MarkedQuestion {
   let mark = 0;
   const words = question.map((piece) => {
     const meant = parts.filter(({ id }) => piece.parts.includes(id));
-    if (meant.length === 0 || mark >= MOST) return { text: piece.text, mark: null, means: "" };
+    if (meant.length === 0 || mark >= LOOKS.length)
+      return { text: piece.text, mark: null, means: "" };
     mark += 1;
     for (const { iri, value } of meant) marks.set(iri ?? value ?? "", mark);
     return { text: piece.text, mark, means: meant.map(({ label }) => label).join(", ") };
@@ -47,11 +51,13 @@ export function useMarks(root: RefObject<HTMLElement | null>, marks: Marks): voi
     const turn = root.current;
     if (!turn || marks.size === 0) return;
     const paint = () => {
-      for (const { dataset } of turn.querySelectorAll<HTMLElement>("[data-iri]")) {
+      for (const { dataset, style } of turn.querySelectorAll<HTMLElement>("[data-iri]")) {
         const terms = dataset["iri"] ?? "";
         const own = [terms, ...terms.split(" ")].flatMap((term) => marks.get(term) ?? []);
-        const mark = [...new Set(own)].join(" ");
-        if (mark !== (dataset["mark"] ?? "")) dataset["mark"] = mark;
+        if (own.join(" ") === (dataset["mark"] ?? "")) continue;
+        dataset["mark"] = own.join(" ");
+        for (const [name, value] of Object.entries(LOOKS[(own[0] ?? 0) - 1] ?? {}))
+          style.setProperty(name, value);
       }
     };
     const light = (event: Event) => {
@@ -59,9 +65,11 @@ export function useMarks(root: RefObject<HTMLElement | null>, marks: Marks): voi
       const isMark = (at: EventTarget) => at instanceof Element && at.matches("[data-mark]");
       const at = path.find(isMark) ?? turn.querySelector("[data-mark]:focus");
       const lit = (at as HTMLElement | null)?.dataset["mark"]?.split(" ")[0] ?? "";
+      for (const { dataset, classList } of turn.querySelectorAll<HTMLElement>("[data-mark]"))
+        classList.toggle("lit", lit !== "" && dataset["mark"]?.split(" ").includes(lit));
       // An editor lives in a shadow root: its host carries the number into it.
-      for (const { dataset } of [turn, ...turn.querySelectorAll<HTMLElement>(".editor-host")])
-        if (dataset["lit"] !== lit) dataset["lit"] = lit;
+      for (const { dataset } of turn.querySelectorAll<HTMLElement>(".editor-host"))
+        dataset["lit"] = lit;
     };
     paint();
     const stop = new AbortController();
