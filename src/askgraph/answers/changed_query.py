@@ -152,6 +152,25 @@ def _build_sorted_query(tree: Query, change: ResultChange, by: str, before: Sele
     )
 
 
+def add_pattern(tree: Query, pattern: Pattern, *, is_optional: bool = True) -> Query:
+    """Return a SELECT query with one more triple pattern for its rows.
+
+    A variable that the query does not have becomes a column; if `is_optional`, it may be empty. A
+    pattern without one is a condition. Groups are looked up after they are counted.
+    """
+    if tree.is_aggregate:
+        groups = tuple((name, None) for name, _ in tree.columns)
+        tree = Query("SELECT", Group((tree,)), groups, order=tree.order)
+    known = set(find_variables((tree.columns, tree.where)))
+    names = dict.fromkeys(find_variables(pattern))
+    if not known.intersection(names):
+        raise QueryError("the pattern has no variable of the query: start it with one")
+    added = tuple((name, None) for name in names if name not in known)
+    element = Nested("OPTIONAL", Group((pattern,))) if added and is_optional else pattern
+    columns = (*tree.columns, *added) if tree.columns else ()
+    return replace(tree, where=Group((*tree.where.elements, element)), columns=columns)
+
+
 def _find_named_variable(first: Variable, tree: Query, before: SelectResult) -> Variable:
     """Return the resource that a text column names; the column itself if it holds resources."""
     column = before.variables.index(first.value)

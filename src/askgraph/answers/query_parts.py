@@ -132,27 +132,22 @@ def split_question(
     A term has one piece: the words that name it best. Terms that only share words with another
     one, like `orbits` in "the moons of Saturn", share its piece.
     """
-    tokens = linked.reading.tokens
+    tokens, is_stop = linked.reading.tokens, linked.reading.is_stop
     numbers_by_words: dict[tuple[int, ...], list[int]] = {}
-    matches = sorted(
-        _match_parts(linked, parts, labels),
-        key=lambda match: (
-            parts[match[0]].kind == "predicate",
-            -match[2] - _WORD_SCORE * len(match[1]),
-        ),
-    )
+    matches = []
+    for number, words, score in _match_parts(linked, parts, labels):
+        content = [at for at in words if not is_stop(at)] or [*words]
+        positions = tuple(at for at in words if content[0] <= at <= content[-1])
+        rank = parts[number].kind == "predicate", -score - _WORD_SCORE * len(content)
+        matches.append((rank, number, positions))
     for shares_words in (False, True):
-        for number, all_positions, _ in matches:
-            content = [at for at in all_positions if not linked.reading.is_stop(at)]
-            positions = tuple(
-                at for at in all_positions if not content or content[0] <= at <= content[-1]
-            )
+        for _, number, positions in sorted(matches):
             if any(number in numbers for numbers in numbers_by_words.values()):
                 continue
-            owner = next((words for words in numbers_by_words if {*words} & {*positions}), None)
+            owner = next((own for own in numbers_by_words if {*own} & {*positions}), None)
             if owner is None or shares_words:
                 numbers_by_words.setdefault(owner or positions, []).append(number)
-    owners = {at: words for words in numbers_by_words for at in words}
+    owners = {at: own for own in numbers_by_words for at in own}
     pieces, end, text = list[QuestionPiece](), 0, linked.reading.text
     for at in sorted(owners):
         start, word = tokens[at].start, text[tokens[at].start : tokens[at].end]

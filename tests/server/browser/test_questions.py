@@ -377,6 +377,37 @@ def test_a_word_of_the_question_lights_all_that_it_became(watch: Watch) -> None:
     assert violations(page) == []
 
 
+def test_a_reading_takes_columns_conditions_and_groups(page: Page) -> None:
+    ask(page, "Which moons does Jupiter have?")
+    sentence, first = page.locator(".read-back-words"), page.url
+    plus = page.get_by_role("button", name="Add a column, a condition, an order or a group")
+    offered = page.locator(".alternative")
+    plus.click()
+    expect(offered.filter(has_text="year of discovery")).to_contain_text("100 %")
+    expect(offered.filter(has_text="diameter")).to_contain_text("67 %")
+    page.keyboard.type("diam")
+    page.keyboard.press("Enter")
+    expect(offered.first).to_have_text("Show as a column")
+    page.keyboard.press("Enter")
+    expect(sentence).to_contain_text("Moons that orbit Jupiter, with their diameter where known.")
+    expect(page.locator(".headline")).to_contain_text("(16.4 km)")
+    plus.click()
+    offered.filter(has_text="discoverer").click()
+    expect(offered.filter(has_text="Galileo Galilei")).to_contain_text("4 rows")
+    offered.filter(has_text="Galileo Galilei").click()
+    expect(page.locator(".headline a")).to_have_count(4)
+    expect(page.get_by_role("group", name="Read as")).to_be_focused()
+    page.go_back()
+    page.go_back()
+    expect(page).to_have_url(first)
+    expect(sentence).to_contain_text(re.compile("Moons that orbit Jupiter[.]"))
+    plus.click()
+    offered.filter(has_text="discoverer").click()
+    offered.filter(has_text="Count for each value").click()
+    expect(page.locator(".headline")).to_contain_text("Galileo Galilei (4)")
+    assert violations(page) == []
+
+
 def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: Watch) -> None:
     page = watch.page()
     ask(page, MARS)

@@ -128,6 +128,19 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
     told = client.post_json("graphs/space/swap", query=MOONS, part=2, to=SPACE + "Saturn")
     assert told["words"] == "Moons that orbit Saturn."
     assert client.post_json("graphs/space/query", query=told["query"])["total"] == 18
+    # A pattern adds a column, a condition or groups.
+    for more, total in (
+        ({"pattern": f"?moon <{ONT}diameter> ?d"}, 6),
+        ({"pattern": f"?moon <{ONT}discoverer> <{SPACE}William_Lassell>"}, 1),
+        ({"pattern": f"?moon <{ONT}discoverer> ?who", "count_by": "who"}, 2),
+    ):
+        refined = client.post_json("graphs/space/refine", query=MOONS, **more)
+        table = client.post_json("graphs/space/query", query=refined["query"])
+        assert table["total"] == total, table
+    for wrong in ("?moon", "?moon <x:y> ?z . ?z <x:y> ?moon", "} UNION {", "?z <x:y> ?z"):
+        body = {"query": MOONS, "pattern": wrong}
+        reply = client.post("/api/v1/graphs/space/refine", json=body)
+        assert reply.status_code == 400
     # A part may be named by what it is.
     query = "SELECT ?m { ?m a ont:Moon ; ont:diameter ?d FILTER(?d > 2000) }"
     by_value = client.post_json("graphs/space/swap", query=query, part="2000", to="5000")

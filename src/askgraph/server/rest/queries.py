@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.alternatives import Alternative, find_alternatives
+from askgraph.answers.changed_query import add_pattern
 from askgraph.answers.evidence import fetch_evidence
 from askgraph.answers.query_parts import (
     QueryDescription,
@@ -47,7 +48,7 @@ from askgraph.server.rest import (
     label_query,
 )
 from askgraph.server.runs.replies import answer_query
-from askgraph.sparql import Query
+from askgraph.sparql import Pattern, Query
 from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult
@@ -320,6 +321,11 @@ class RefineBody(QueryTextBody):
     limit: int | None = Field(None, ge=0, le=1_000_000, description="Rows at most; 0: all.")
     columns: list[str] | None = Field(None, max_length=100, description="Those that are kept.")
     condition: ConditionBody | None = Field(None, description="One more condition.")
+    pattern: str | None = Field(
+        None,
+        max_length=10_000,
+        description="One more triple pattern; a variable that is new becomes a column.",
+    )
     without: int | None = Field(None, ge=0, description="A condition to remove, by its position.")
     count_by: str | None = Field(None, max_length=200, description="A column to count rows by.")
 
@@ -474,6 +480,14 @@ def _apply_refinements(query: Query, body: RefineBody) -> Query:
         raise QueryError("only the rows of a SELECT query can be sorted, filtered or counted")
     if body.without is not None:
         query = remove_condition(query, body.without)
+    if body.pattern is not None:
+        match to_tree(f"ASK {{ {body.pattern} }}").where.elements:
+            case (Pattern() as pattern,):
+                query = add_pattern(query, pattern, is_optional=body.count_by is None)
+            case _:
+                raise QueryError(
+                    f"{body.pattern!r} is not a triple pattern: write `?moon :orbits ?x`"
+                )
     if body.condition:
         value = create_literal(body.condition.value, body.condition.datatype)
         query = add_condition(

@@ -1,8 +1,9 @@
 // The query in words, with parts that can be changed in the sentence.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { parts as partsOf, search, swap } from "../api/graphs.ts";
+import { parts as partsOf, type Refinement, refine, search, swap } from "../api/graphs.ts";
 import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from "../api/types.ts";
+import { may } from "../app/known.ts";
 import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
 import {
@@ -14,6 +15,7 @@ import {
   ProblemNote,
   SearchField,
 } from "../parts/parts.tsx";
+import { Adding, thingColumns } from "./Adding.tsx";
 import { say } from "./words.ts";
 
 interface ReadBackProps {
@@ -32,10 +34,11 @@ export function ReadBack(props: ReadBackProps) {
   const read = useReading(props);
   const parts = read.parts;
   const section = useRef<HTMLDivElement>(null);
-  const change = (part: PartView, to: string) =>
-    attempt(async () => {
-      const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
-      await props.run(next.query);
+  const query = answer.sparql ?? "";
+  const things = parts?.arrangement && may("query") ? thingColumns(answer) : [];
+  const run = (next: Promise<{ readonly query: string }>) =>
+    void attempt(async () => {
+      await props.run((await next).query);
       section.current?.focus({ preventScroll: true }); // the part that had the focus is gone
     });
   if (!answer.words && !parts) return null;
@@ -68,7 +71,7 @@ export function ReadBack(props: ReadBackProps) {
               {(close) => {
                 const take = (to: string) => {
                   close();
-                  void change(part, to);
+                  run(swap(graph, query, part.id, to, read.language));
                 };
                 const Choice = part.kind === "value" ? ValueChoice : NameChoice;
                 return <Choice {...{ part, graph, take }} isLooking={!read.isWhole} />;
@@ -76,6 +79,17 @@ export function ReadBack(props: ReadBackProps) {
             </Popover>
           );
         })}
+        {things.length > 0 && (
+          <Popover class="part add" panelClass="part-panel" icon="plus" label="" title={say.add}>
+            {(close) => {
+              const add = (wanted: Refinement) => {
+                close();
+                run(refine(graph, query, wanted, read.language));
+              };
+              return <Adding {...{ answer, graph, add }} columns={things} />;
+            }}
+          </Popover>
+        )}
       </p>
       <ProblemNote problem={problem} />
     </div>
