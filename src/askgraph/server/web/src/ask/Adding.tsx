@@ -31,24 +31,22 @@ export function Adding({ answer, graph, columns, add }: AddingProps) {
   const { value, problem, busy } = useFetched(query, () => tableOf(graph, query));
   const at = answer.columns.indexOf(column);
   const things = new Set(answer.cells.map((row) => row[at]?.value)).size;
-  const share = (rows: number) =>
-    `${formatNumber(Math.min(100, Math.round((100 * rows) / things)))} %`;
+  const total = answer.total > answer.cells.length ? answer.total : things;
   const found = busy ? [] : (value?.cells ?? []);
   const offers = found.flatMap(([cell, count]): Offer[] => {
     const name = cell ? textOf(cell, locale.value) : "";
     const rows = Number(count?.value);
     if (!cell || cell.type === "blank" || NAME.test(cell.value)) return [];
     if (!name.toLowerCase().includes(sought.toLowerCase())) return [];
-    if (!property) {
-      const take = () => {
-        setProperty(cell);
-        setSought("");
-        panel.current?.querySelector("input")?.focus();
-      };
-      return [{ name, title: cell.value, hint: share(rows), take }];
-    }
-    const pattern = `?${column} <${property.value}> ${writeTerm(cell)}`;
-    return [{ name, hint: say.rows(rows), take: () => add({ pattern }) }];
+    const pattern = `?${column} <${property?.value}> ${writeTerm(cell)}`;
+    if (property) return [{ name, hint: say.rows(rows), take: () => add({ pattern }) }];
+    const take = () => {
+      setProperty(cell);
+      setSought("");
+      panel.current?.querySelector("input")?.focus();
+    };
+    const percent = formatNumber(Math.min(100, Math.round((100 * rows) / total)));
+    return [{ name, title: cell.value, hint: `${percent} %`, take }];
   });
   const label = property && textOf(property, locale.value);
   return (

@@ -71,7 +71,7 @@ export function ReadBack(props: ReadBackProps) {
               {(close) => {
                 const take = (to: string) => {
                   close();
-                  run(swap(graph, query, part.id, to, read.language));
+                  run(swap(graph, query, part.id, to, props.language));
                 };
                 const Choice = part.kind === "value" ? ValueChoice : NameChoice;
                 return <Choice {...{ part, graph, take }} isLooking={!read.isWhole} />;
@@ -84,7 +84,7 @@ export function ReadBack(props: ReadBackProps) {
             {(close) => {
               const add = (wanted: Refinement) => {
                 close();
-                run(refine(graph, query, wanted, read.language));
+                run(refine(graph, query, wanted, props.language));
               };
               return <Adding {...{ answer, graph, add }} columns={things} />;
             }}
@@ -96,59 +96,23 @@ export function ReadBack(props: ReadBackProps) {
   );
 }
 
-/** The languages that queries are read back in. */
-const SPOKEN = ["en", "de", "es", "fr"];
-
 /** The parts of the query that is shown, and with `look`, alternatives to each of them. */
 function useReading({ answer, graph, language, question, onRead }: ReadBackProps) {
   const query = answer.sparql ?? "";
-  const asked = { query, question };
   const [looked, look] = useState("");
-  // On failure the sentence is shown but cannot be changed.
-  const read = useFetched(`${graph} ${query}`, async () =>
-    query ? readLike(graph, asked, answer.words, [language, ...SPOKEN]) : null,
-  );
-  const now = read.value?.query === query ? read.value : null;
+  const read = (of: string, alternatives: boolean) => async () =>
+    of
+      ? { of, parts: await partsOf(graph, { query: of, question, language, alternatives }) }
+      : null;
+  // On failure the sentence is shown but cannot be changed, or the graph can still be searched.
+  const quick = useFetched(`${graph} ${query}`, read(query, false));
+  const full = useFetched(`${graph} ${looked}`, read(looked, true));
+  const parts = [full, quick].find(({ value }) => value?.of === query)?.value?.parts ?? null;
   useEffect(() => {
-    if (now) onRead(now.query, now.parts);
-  }, [now]);
-  const spoken = now?.language ?? language;
-  const more = useFetched(`${graph} ${looked}`, async () => {
-    if (!looked) return null;
-    const wanted = { ...asked, query: looked, language: spoken, alternatives: true };
-    // On failure the graph can still be searched.
-    return { of: looked, parts: await partsOf(graph, wanted).catch(() => null) };
-  });
-  const whole = now && more.value?.of === query ? more.value : null;
-  return {
-    parts: whole?.parts ?? now?.parts ?? null,
-    language: spoken,
-    isWhole: whole !== null,
-    look: () => look(query),
-  };
-}
-
-interface Read {
-  readonly query: string;
-  readonly language: string;
-  readonly parts: PartsView;
-}
-
-/** The parts in the language in which the query was read back; else in the first one. */
-async function readLike(
-  graph: string,
-  asked: { readonly query: string; readonly question: string },
-  words: string,
-  languages: readonly string[],
-): Promise<Read> {
-  let first: Read | null = null;
-  for (const language of new Set(languages)) {
-    const parts = await partsOf(graph, { ...asked, language, alternatives: false });
-    const read = { query: asked.query, language, parts };
-    if (words.startsWith(textOf(parts))) return read; // taught words follow it
-    first ??= read;
-  }
-  return first ?? Promise.reject(new Error("no language to read it in"));
+    if (parts) onRead(query, parts);
+  }, [parts]);
+  const isWhole = full.value?.of === query || full.problem !== null;
+  return { parts, isWhole, look: () => look(query) };
 }
 
 function textOf(parts: PartsView | null): string {

@@ -29,7 +29,6 @@ import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
 import { EditorState, type Text } from "@codemirror/state";
 import {
   Decoration,
-  type DecorationSet,
   drawSelection,
   EditorView,
   highlightSpecialChars,
@@ -39,7 +38,7 @@ import {
 import { tags } from "@lezer/highlight";
 import type { FindingView, TermView, ValidationView, VocabularyView } from "../api/types.ts";
 import { LOOKS, type Marks } from "../parts/marks.ts";
-import { FUNCTIONS, KEYWORDS, sparqlParser, tokenLines } from "./sparql.ts";
+import { FUNCTIONS, KEYWORDS, sparqlParser } from "./sparql.ts";
 
 interface EditorWishes {
   readonly label: string;
@@ -75,7 +74,13 @@ export function createEditor(host: HTMLElement, text: string, wishes: EditorWish
         syntaxHighlighting(colours),
         theme,
         EditorView.lineWrapping,
-        EditorView.decorations.of((view) => decorate(view.state.doc.toString(), wishes.marks())),
+        EditorView.decorations.of((view) =>
+          Decoration.set(
+            findMarks(view.state.doc.toString(), wishes.marks()).map(({ from, to, mark }) =>
+              Decoration.mark({ attributes: { "data-mark": `${mark}` } }).range(from, to),
+            ),
+          ),
+        ),
         EditorView.contentAttributes.of({ "aria-label": wishes.label, spellcheck: "false" }),
         autocompletion({
           icons: false,
@@ -109,31 +114,17 @@ export function replaceText(view: EditorView, text: string): void {
 
 export { redo, undo };
 
-function decorate(query: string, marks: Marks): DecorationSet {
-  return Decoration.set(
-    findMarks(query, marks).map(({ from, to, mark }) =>
-      Decoration.mark({ attributes: { "data-mark": String(mark) } }).range(from, to),
-    ),
-  );
-}
+const TERM = /<[^\s<>]*>|#.*|(["']).*?\1|[\p{L}\p{N}_.-]*:[\p{L}\p{N}_.%-]*|\d+(?:\.\d+)?/gu;
 
 /** The places of marked terms in a query: IRIs, prefixed names, texts and numbers. */
 export function findMarks(query: string, marks: Marks) {
-  const prefixes = new Map<string, string>();
-  for (const [, name = "", iri = ""] of query.matchAll(/\bprefix\s+(\S*:)\s*<([^>]*)>/gi))
-    prefixes.set(name, iri);
-  let at = 0;
-  return tokenLines(query).flatMap((tokens) => {
-    const found = tokens.flatMap(({ kind, text }) => {
-      const colon = text.indexOf(":") + 1;
-      const name = (prefixes.get(text.slice(0, colon)) ?? "") + text.slice(colon);
-      const term = kind === "name" ? name : text.replace(/^[<"']|[>"']$/g, "");
-      const mark = kind === "comment" ? undefined : marks.get(term);
-      at += text.length;
-      return mark ? [{ from: at - text.length, to: at, mark }] : [];
-    });
-    at += 1;
-    return found;
+  const declared = query.matchAll(/\bprefix\s+(\S*):\s*<([^>]*)>/gi);
+  const prefixes = new Map([...declared].map(([, name = "", iri = ""]) => [name, iri]));
+  return [...query.matchAll(TERM)].flatMap(({ 0: text, index: from }) => {
+    const [prefix = "", name = ""] = text.split(/:(.*)/);
+    const bare = text.replace(/^[<"']|[>"']$/g, "");
+    const mark = marks.get(bare) ?? marks.get(`${prefixes.get(prefix)}${name}`);
+    return mark ? [{ from, to: from + text.length, mark }] : [];
   });
 }
 
