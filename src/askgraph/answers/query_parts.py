@@ -144,10 +144,10 @@ def split_question(
         for _, number, positions in sorted(matches):
             if any(number in numbers for numbers in numbers_by_words.values()):
                 continue
-            owner = next((own for own in numbers_by_words if {*own} & {*positions}), None)
+            owner = next((span for span in numbers_by_words if {*span} & {*positions}), None)
             if owner is None or shares_words:
                 numbers_by_words.setdefault(owner or positions, []).append(number)
-    owners = {at: own for own in numbers_by_words for at in own}
+    owners = {at: span for span in numbers_by_words for at in span}
     pieces, end, text = list[QuestionPiece](), 0, linked.reading.text
     for at in sorted(owners):
         start, word = tokens[at].start, text[tokens[at].start : tokens[at].end]
@@ -167,7 +167,7 @@ _WordMatch = tuple[int, tuple[int, ...], float]
 def _match_parts(
     linked: LinkedQuestion, parts: Sequence[ReplaceableTerm], labels: Mapping[str, str]
 ) -> Iterator[_WordMatch]:
-    """Yield matches by the links of a question, by its glossary, and by names and values."""
+    """Yield matches by the links of a question, and by names and values."""
     numbers = {
         str(part.term) if isinstance(part.term, Literal) else part.term.value: number
         for number, part in enumerate(parts)
@@ -175,11 +175,6 @@ def _match_parts(
     for link in linked.links:
         if link.target in numbers:
             yield numbers[link.target], link.positions, link.score
-    for word in linked.glossary_words:
-        positions = tuple(at for at in range(word.mask.bit_length()) if word.mask >> at & 1)
-        for target in word.targets:
-            if target in numbers:
-                yield numbers[target], positions, 1.0
     for number, part in enumerate(parts):
         if isinstance(part.term, Literal):
             for quantity in linked.reading.quantities:
