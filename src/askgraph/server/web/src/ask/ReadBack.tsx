@@ -80,7 +80,7 @@ export function ReadBack(props: ReadBackProps) {
           );
         })}
         {things.length > 0 && (
-          <Popover class="part add" panelClass="part-panel" icon="plus" label="" title={say.add}>
+          <Popover class="part plus" panelClass="part-panel" icon="plus" label="" title={say.add}>
             {(close) => {
               const add = (wanted: Refinement) => {
                 close();
