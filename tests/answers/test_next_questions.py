@@ -12,7 +12,7 @@ from askgraph import api
 from askgraph.answers.next_questions import propose_next_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path, questions_path
-from askgraph.trace import Answer, Outcome, PreviousQuestion, Question, Trace
+from askgraph.trace import Answer, Outcome, PreviousQuestion, Question, Refusal, Trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import stream_steps
 
@@ -130,6 +130,55 @@ def test_what_the_thing_has_is_offered_for_a_property_that_is_not_known(
     for name in missing[0]["names"]:
         told = api.ask(text.replace(word, name), graph_path(), workspace=place).json()
         assert told["status"] == "answer" and told["rows"], name
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "Why is Pluto not a planet?",
+            "No reading of the question uses 'Pluto'. For Pluto there is: year of discovery, "
+            "discoverer, diameter and orbital period.",
+        ),
+        (
+            "Which books are there?",
+            "Nothing in the graph matches 'books'. It holds astronauts, robotic missions, crewed "
+            "missions, scientists, moons and 17 more kinds of things.",
+        ),
+        ("What is the largest city in Texas?", "No reading of the question uses 'largest'."),
+    ],
+)
+def test_a_refusal_says_what_the_graph_has(tmp_path: Path, text: str, reason: str) -> None:
+    outcome = api.ask(text, graph_path(), workspace=tmp_path).outcome
+
+    assert isinstance(outcome, Refusal) and outcome.reason == reason
+    assert all(word.words not in word.names for word in outcome.missing)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "Which missions were launched in 1850?",
+            "The graph has no missions launched in 1850. "
+            "The earliest launch date is 4 October 1957.",
+        ),
+        (
+            "How many astronauts were born in 2090?",
+            "There are no astronauts born in 2090. The latest birth date is 19 September 1987.",
+        ),
+        (
+            "Welche Astronauten wurden 1700 geboren?",
+            "Nichts im Graphen passt auf: Astronauten mit Geburtsdatum im Jahr 1700. "
+            "Frühester Wert von Geburtsdatum: 18. Juli 1921.",
+        ),
+    ],
+)
+def test_a_year_outside_all_values_has_none(tmp_path: Path, text: str, sentence: str) -> None:
+    outcome = api.ask(text, graph_path(), workspace=tmp_path).outcome
+
+    assert isinstance(outcome, Answer) and outcome.confidence > 0.9
+    assert outcome.sentence == sentence
 
 
 def test_words_that_nothing_is_near_to_are_named_without_an_offer(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def list_values(
     return {iri: value for iri in predicates if (value := reader.find_value(iri, prefixes))}
 
 
-def describe_content(profile: Profile, language: str) -> str:
+def describe_content(profile: Profile, language: str, key: str = "about") -> str:
     """Describe a graph's largest classes in a sentence; empty if it has none.
 
     "Holds moons, missions, astronauts and 12 more kinds of things."
@@ -129,7 +129,7 @@ def describe_content(profile: Profile, language: str) -> str:
         else []
     )
     return (
-        phrases.punctuate(phrases.say("about", phrases.join_list([*named_nouns, *remainder])))
+        phrases.punctuate(phrases.say(key, phrases.join_list([*named_nouns, *remainder])))
         if named_nouns
         else ""
     )

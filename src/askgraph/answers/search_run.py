@@ -8,12 +8,15 @@ from datetime import date
 
 from askgraph import trace
 from askgraph.answers import AnswerBuilder, verbalize
+from askgraph.answers.absent_year import find_absent_year, is_none
+from askgraph.answers.suggestions import describe_gap, find_named_things, suggest_names
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import DEFAULT_SECONDS, clamp_timeout
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.search.decide import (
+    EMPTY_RESULT_FACTOR,
     Thresholds,
     choose_options,
     choose_outcome,
@@ -35,7 +38,7 @@ from askgraph.search.rank import Cluster, RankedCandidates
 from askgraph.sparql import Nested, find_variables
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.serializer import render_query
+from askgraph.sparql.serializer import render_query, to_text
 
 _MAX_DRAFTS = 5
 _MAX_MENTIONS = 20
@@ -87,11 +90,11 @@ class SearchRun:
     timed_out: bool = False
     """Whether a query timed out."""
 
-    async def propose_candidates(self) -> RankedCandidates:
-        """Read the question, link it and expand candidates."""
+    async def propose_candidates(self, question: trace.Question | None = None) -> RankedCandidates:
+        """Read the question, or another one, link it and expand candidates."""
         limits = self.limits
         return await propose(
-            self.question,
+            question or self.question,
             self.counted_graph,
             states=limits.states,
             operators=limits.operators,
@@ -155,41 +158,72 @@ class SearchRun:
         decision = decide(proposal)
         clusters = decision.clusters
         if not clusters:
-            return trace.Refusal(
-                _build_empty_refusal_text(proposal), missing=await self.suggest_missing(proposal)
-            )
+            reason, missing = await self.describe_missing(proposal)
+            return trace.Refusal(reason, missing=missing)
+        answer = await self.answer_absent_year(proposal)
+        if answer is not None:
+            return answer
         answer = await self.find_first_answer(proposal, clusters, decision.confidence)
         if answer is None:
             return trace.Refusal("No query that fits the question finished in time.")
         if self.timed_out:
             answer = replace(answer, cut_short="the query of a better reading ran out of time")
         limits = Thresholds(self.limits.answer_from, self.limits.ask_from)
-        match choose_outcome(answer.confidence, limits, is_doubtful=decision.is_doubtful):
-            case "answer":
+        outcome = choose_outcome(answer.confidence, limits, is_doubtful=decision.is_doubtful)
+        if outcome == "answer":
+            return answer
+        reason, missing = await self.describe_missing(proposal)
+        if outcome == "ask":
+            named = find_named_things(answer.unused_words, proposal)
+            fitting = [
+                cluster
+                for cluster in clusters
+                if not named or named.isdisjoint(find_omitted_words(proposal, cluster.best))
+            ]
+            options = await self.build_options(proposal, fitting, answer)
+            if len(options) > 1:
+                question = load_phrases(proposal.question.language).say("ask which")
+                if missing:
+                    question = f"{reason} {question}"
+                return trace.Clarification(question, options, answer, missing=missing)
+            if answer.confidence >= limits.answer:
                 return answer
-            case "ask":
-                options = await self.build_options(proposal, clusters, answer)
-                if len(options) > 1:
-                    missing = await self.suggest_missing(proposal)
-                    return trace.Clarification(
-                        _build_clarification_text(proposal), options, answer, missing=missing
-                    )
-                if answer.confidence >= limits.answer:
-                    return answer
-        return trace.Refusal(
-            _build_unsure_refusal_text(proposal),
-            answer,
-            missing=await self.suggest_missing(proposal),
-        )
+        return trace.Refusal(reason, answer, missing=missing)
 
-    async def suggest_missing(self, proposal: RankedCandidates) -> tuple[trace.UnmatchedWords, ...]:
-        """Return the words that no candidate covers, with names that could replace them."""
-        from askgraph.answers.suggestions import suggest_names  # few questions lack a word
+    async def answer_absent_year(self, proposal: RankedCandidates) -> trace.Answer | None:
+        """Answer a question for a year without values; None if it is for no such year."""
+        absent = find_absent_year(proposal)
+        if absent is None:
+            return None
+        with suppress(QueryError, TimedOut):
+            timeout = clamp_timeout(self.limits.timeout, share=_TIME_SHARE)
+            dates = await self.endpoint.select(to_text(absent.range_query), timeout=timeout)
+            factor = 1.0 if absent.is_outside(dates) else EMPTY_RESULT_FACTOR
+            for near_year in absent.list_near_years(dates):
+                text = self.question.text.replace(str(absent.year), str(near_year))
+                near = await self.propose_candidates(replace(self.question, text=text))
+                decision = decide(near)
+                best = decision.clusters[0].best if decision.clusters else None
+                if best is None or find_omitted_words(near, best):
+                    continue
+                candidate = absent.replace_year(best, near_year)
+                answer = await self.answer(candidate, near, round(decision.confidence * factor, 4))
+                if answer is not None and is_none(answer):
+                    bound = absent.describe_range(answer, dates, near.question.language)
+                    return replace(answer, sentence=f"{answer.sentence} {bound}".strip())
+        return None
 
+    async def describe_missing(
+        self, proposal: RankedCandidates
+    ) -> tuple[str, tuple[trace.UnmatchedWords, ...]]:
+        """Return why no reading is sure, and the words that no candidate covers."""
         words = _list_unused_words(
             proposal, proposal.candidates[0] if proposal.candidates else None
         )
-        return await asyncio.to_thread(suggest_names, words, proposal, self.graph)
+        missing = await asyncio.to_thread(suggest_names, words, proposal, self.graph)
+        if not words and not proposal.candidates:
+            return load_phrases(proposal.question.language).say("refuse nothing"), missing
+        return await asyncio.to_thread(describe_gap, words, proposal, self.graph), missing
 
     async def find_first_answer(
         self, proposal: RankedCandidates, clusters: Sequence[Cluster], confidence: float
@@ -390,35 +424,6 @@ def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
 def get_top_score(proposal: RankedCandidates) -> float:
     """Return the score of the best candidate; minus infinity without candidates."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
-
-
-def _build_clarification_text(proposal: RankedCandidates) -> str:
-    """Return the question back, with the words that no candidate covers."""
-    phrases = load_phrases(proposal.question.language)
-    question = phrases.say("ask which")
-    if missing := _list_unused_words(proposal, proposal.candidates[0]):
-        return phrases.say("ask missing", _quote_words(missing[:6], phrases), question)
-    return question
-
-
-def _build_empty_refusal_text(proposal: RankedCandidates) -> str:
-    phrases, words = load_phrases(proposal.question.language), _list_unused_words(proposal, None)
-    if words:
-        return phrases.say("refuse unknown", _quote_words(words[:8], phrases))
-    return phrases.say("refuse nothing")
-
-
-def _build_unsure_refusal_text(proposal: RankedCandidates) -> str:
-    phrases = load_phrases(proposal.question.language)
-    if missing := _list_unused_words(proposal, proposal.candidates[0]):
-        return phrases.say("refuse missing", _quote_words(missing[:6], phrases))
-    return phrases.say("refuse unsure")
-
-
-def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
-    if phrases.language == "en":
-        return repr(", ".join(words))
-    return ", ".join(map(phrases.quote, words))
 
 
 def _drop_partial_links(links: Sequence[Link]) -> list[Link]:

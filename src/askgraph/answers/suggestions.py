@@ -1,22 +1,30 @@
-"""Suggest names for words that are unknown to a graph: similar names, or related predicates."""
+"""Say what a graph lacks for a question, and suggest names, properties and other graphs instead."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 import numpy as np
 
-from askgraph.answers.example_questions import is_noun, is_spoken
+from askgraph.answers.example_questions import describe_content, is_noun, is_spoken
 from askgraph.answers.resource import list_classes
+from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import ItemKind, NameIndex, split_tokens
+from askgraph.index.names import ItemKind, NameIndex, fold_word, split_tokens
+from askgraph.search.link import Link
+from askgraph.search.pipeline import link_text
 from askgraph.search.rank import RankedCandidates
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, split_local_name
-from askgraph.trace import UnmatchedWords
+from askgraph.trace import Question, UnmatchedWords
 
 _MAX_WORDS = 3  # words to look up
+_MAX_QUOTED_WORDS = 8
+_MAX_THINGS, _MAX_PROPERTIES = 2, 4  # things whose properties are listed, properties of each
+_MAX_GRAPHS = 3  # other graphs to offer
+_MIN_NAME_QUALITY = 0.9  # how well words match a name by which a graph knows them
 _MAX_NAMES_PER_WORD = 4  # offered for each
 _MIN_SIMILARITY_RATIO = 0.8  # share of letters that two words have in common, in order
 _MAX_COMPARED_WORDS = 3_000  # words of the graph with the same beginning
@@ -31,18 +39,99 @@ def suggest_names(
     The names are spelled similarly; for a property of a resource or class ("population of"),
     the predicates of that resource or class are included.
     """
-    reading = proposal.question
-    operators = [
-        reading.text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
-        for operator in proposal.operators.operators
-    ]
     suggestions = []
     for word in words[:_MAX_WORDS]:
-        names = list(_list_predicate_labels(word, proposal, graph))
-        if not any(word in operator_text for operator_text in operators):
+        owner = _find_owner(word, proposal)
+        names = [] if owner is None else _list_properties(owner, proposal, graph)
+        if not _is_operator(word, proposal) and not _find_exact_link(word, proposal):
             names = [*_find_similar_names(word, graph.names), *names]
-        suggestions.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
+        other_names = (name for name in names if fold_word(name) != fold_word(word))
+        unique_names = tuple(dict.fromkeys(other_names))[:_MAX_NAMES_PER_WORD]
+        suggestions.append(UnmatchedWords(word, unique_names))
     return tuple(suggestions)
+
+
+def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph) -> str:
+    """Return in words why no reading uses some words, and what the graph has in their place."""
+    reading = proposal.question
+    phrases = load_phrases(reading.language)
+    if not proposal.candidates:
+        unknown = phrases.say("refuse unknown", _quote_words(words, phrases))
+        content = describe_content(graph.profile, reading.language, "refuse about")
+        return f"{unknown} {content}".rstrip()
+    links = {word: _find_exact_link(word, proposal) for word in words}
+    owners = {word: _find_owner(word, proposal) for word in words if links[word] is None}
+    sentences = [
+        phrases.say("refuse lacks", _quote_words([word], phrases), owner.name)
+        for word, owner in owners.items()
+        if owner is not None
+    ]
+    unused = [word for word in words if links[word] or _is_operator(word, proposal)]
+    unknown_words = [word for word in words if word not in unused and not owners[word]]
+    for key, listed_words in (("refuse missing", unknown_words), ("refuse unused", unused)):
+        if listed_words:
+            sentences.append(phrases.say(key, _quote_words(listed_words, phrases)))
+    things = dict.fromkeys(link for link in (*owners.values(), *links.values()) if link)
+    for thing in [*things][:_MAX_THINGS]:
+        if labels := _list_properties(thing, proposal, graph)[:_MAX_PROPERTIES]:
+            listed = phrases.join_list(labels)
+            sentences.append(phrases.say("refuse knows", thing.name, listed))
+    return " ".join(sentences) or phrases.say("refuse unsure")
+
+
+def find_named_things(words: Sequence[str], proposal: RankedCandidates) -> frozenset[str]:
+    """Return the words that are the full name of a thing or class of the graph."""
+    return frozenset(word for word in words if _find_exact_link(word, proposal))
+
+
+def find_fitting_graphs(
+    question: Question, own: Iterable[NameIndex], others: Mapping[str, NameIndex]
+) -> tuple[str, ...]:
+    """Return the graphs among `others` with names for all content words of a question, best first.
+
+    They match at least as many words by full names as the graphs that the question was put to.
+    """
+    counts = {name: _count_full_names(question, index) for name, index in others.items()}
+    least = max([1, *(_count_full_names(question, index) for index in own)])
+    best = max(counts.values(), default=0)
+    fitting = (name for name, count in counts.items() if count == best >= least)
+    return tuple(fitting)[:_MAX_GRAPHS]
+
+
+def _count_full_names(question: Question, names: NameIndex) -> int:
+    """Return how many content words of a question belong to full names; 0 if one has no name."""
+    linked = link_text(question.text, question.language, names)
+    operators = detect_operators(linked.reading).mask
+    content = {at for at, weight in enumerate(linked.weights) if weight and not operators >> at & 1}
+    near_links = [link for link in linked.links if link.quality >= _MIN_NAME_QUALITY]
+    if not content.issubset(at for link in near_links for at in link.positions):
+        return 0
+    return len(content & {at for link in near_links if link.is_exact for at in link.positions})
+
+
+def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
+    listed_words = words[:_MAX_QUOTED_WORDS]
+    if phrases.language == "en":
+        return repr(", ".join(listed_words))
+    return ", ".join(map(phrases.quote, listed_words))
+
+
+def _is_operator(word: str, proposal: RankedCandidates) -> bool:
+    reading = proposal.question
+    texts = (
+        reading.text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
+        for operator in proposal.operators.operators
+    )
+    return any(word in text for text in texts)
+
+
+def _find_exact_link(word: str, proposal: RankedCandidates) -> Link | None:
+    """Return the thing or class whose full name the word is."""
+    tokens = proposal.question.tokens
+    for link in proposal.linked.get_links(ItemKind.ENTITY, ItemKind.CLASS):
+        if link.is_exact and [tokens[at].text for at in link.positions] == [word]:
+            return link
+    return None
 
 
 def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
@@ -68,44 +157,35 @@ def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
         yield from (name.text for name in matches[:1] if is_spoken(name.text))
 
 
-def _list_predicate_labels(
-    word: str, proposal: RankedCandidates, graph: KnowledgeGraph
-) -> Iterator[str]:
+def _find_owner(word: str, proposal: RankedCandidates) -> Link | None:
+    """Return the thing or class that a word is asked of: "population of Mars"."""
     reading = proposal.question
     position = next((n for n, token in enumerate(reading.tokens) if token.text == word), None)
     if position is None or position + 1 >= len(reading.tokens):
-        return
+        return None
     if (reading.folded_words[position + 1],) not in reading.word_list.follow_up_phrases["of"]:
-        return
-    links = (
-        predicate for predicate in proposal.linked.links if position not in predicate.positions
-    )
-    owner_link = next(
-        (predicate for predicate in links if predicate.kind in (ItemKind.ENTITY, ItemKind.CLASS)),
-        None,
-    )
-    if owner_link is None:
-        return
-    owner_iris = {
-        owner_link.target,
-        *(predicate.iri for predicate in list_classes(owner_link.target, graph)[:1]),
-    }
-    iri = owner_link.target
+        return None
+    links = proposal.linked.get_links(ItemKind.ENTITY, ItemKind.CLASS)
+    return next((link for link in links if position not in link.positions), None)
+
+
+def _list_properties(owner: Link, proposal: RankedCandidates, graph: KnowledgeGraph) -> list[str]:
+    """Return the nouns for what the graph records of a thing or class, frequent ones first."""
+    iri, language = owner.target, proposal.question.language
+    classes = list_classes(iri, graph)
+    owner_iris = {iri, *(cls.iri for cls in classes[:1])}
     arrays = graph.arrays
     node = arrays.terms.find_iri(iri) if arrays else None
-    if arrays is None or node is None or not list_classes(iri, graph):
-        present_predicates = None
-    else:
+    present_predicates: frozenset[str] | None = None
+    if arrays is not None and node is not None and classes:
         present = arrays.get_predicates(np.array([node], dtype=np.int32))
         present_predicates = frozenset(map(arrays.get_predicate_iri, present))
-    for predicate in limit_to_deadline(graph.profile.predicates):
-        if predicate.naming or (
-            present_predicates is not None and predicate.iri not in present_predicates
-        ):
-            continue
-        is_used = any(iri in owner_iris for iri, _ in predicate.subject_classes)
-        if not is_used or predicate.iri.startswith((v.RDF, v.RDFS, v.OWL)):
-            continue
-        label = choose_label(predicate.names, [reading.language]) or split_local_name(predicate.iri)
-        if is_noun(label, reading.language):
-            yield label
+    labels = [
+        choose_label(predicate.names, [language]) or split_local_name(predicate.iri)
+        for predicate in limit_to_deadline(graph.profile.predicates)
+        if not predicate.naming
+        and (present_predicates is None or predicate.iri in present_predicates)
+        and any(iri in owner_iris for iri, _ in predicate.subject_classes)
+        and not predicate.iri.startswith((v.RDF, v.RDFS, v.OWL))
+    ]
+    return [label for label in labels if is_noun(label, language)]

@@ -24,7 +24,10 @@ from askgraph.workspace import Workspace
 
 QUESTION = {"question": "What is the population of Mars?", "limit": 3}
 MODERN = "2026-07-28"
-ASKED = "The graph seems to hold nothing on 'population'. Which of these do you mean?"
+ASKED = (
+    "The graph records no 'population' of Mars. For Mars there is: diameter, orbital period, mass "
+    "and surface gravity. Which of these do you mean?"
+)
 
 
 async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:

@@ -116,7 +116,8 @@ def test_next_questions_and_readings(chat: OpenAI) -> None:
     back = chat.chat.completions.create(model="askgraph", messages=asked(question))
     text = back.choices[0].message.content or ""
     assert text.startswith(
-        "The graph seems to hold nothing on 'population'. Which of these do you mean?\n\n"
+        "The graph records no 'population' of Mars. For Mars there is: diameter, orbital period, "
+        "mass and surface gravity. Which of these do you mean?\n\n"
         "1. The celestial body that Mars orbits. (1 row)"
     )
     reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))

@@ -286,6 +286,8 @@ class Conditions:
             left, right, name = right, left, _COMPARISONS[name]
         subject = unwrap(left)
         other = unwrap(right)
+        if name not in ("=", "!=") and isinstance(left, ast.Call) and left.name == "STR":
+            other = _parse_text_date(other)
         match subject:
             case Variable():
                 datatype = other.datatype.value if isinstance(other, Literal) else ""
@@ -377,6 +379,14 @@ class Conditions:
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
+def _parse_text_date(value: ast.Expression) -> ast.Expression:
+    """Return a text that is a year or a day as such: `STR(?born) >= "1879"`."""
+    if not isinstance(value, Literal) or not re.fullmatch(r"\d{4}(-\d\d-\d\d)?", value.value):
+        return value
+    datatype = v.XSD_DATE if "-" in value.value else v.XSD_G_YEAR
+    return Literal(value.value, datatype=NamedNode(datatype))
+
+
 def _is_cast_year(expression: ast.Expression) -> bool:
     """Return whether years are compared as integers: `xsd:integer(STR(?year))`."""
     match expression:
@@ -391,7 +401,7 @@ def _join_bounds(least: Condition | None, most: Condition | None) -> Condition |
         return None
     low, high = least.value, most.value
     if most.key == "date <":
-        is_year = all(re.match(r"\d{4}-01-01", end.bound or "") for end in (least, most))
+        is_year = all(re.match(r"\d{4}(-01-01|$)", end.bound or "") for end in (least, most))
         if least.bound is None or most.bound is None or not is_year:
             return None
         low, high = least.bound[:4], str(int(most.bound[:4]) - 1)
