@@ -107,7 +107,11 @@ def ask(
     async def run_method() -> Outcome:
         try:
             return await ask_method(
-                full_question, method_instance, open_graphs.graphs, timeout=timeout
+                full_question,
+                method_instance,
+                open_graphs.graphs,
+                timeout=timeout,
+                offer=resolved_workspace.offer_graphs,
             )
         finally:
             await open_graphs.close()

@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,29 @@ def test_a_year_outside_all_values_has_none(tmp_path: Path, text: str, sentence:
 
     assert isinstance(outcome, Answer) and outcome.confidence > 0.9
     assert outcome.sentence == sentence
+
+
+def test_another_graph_that_knows_the_words_is_offered(tmp_path: Path) -> None:
+    file = tmp_path / "geo.ttl"
+    file.write_text(
+        "@prefix : <http://example.org/geo/> ."
+        " @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+        ' :City rdfs:label "city"@en . :Texas rdfs:label "Texas"@en .'
+        ' :Austin a :City ; rdfs:label "Austin"@en ; :in :Texas ; :population 961855 .'
+    )
+    workspace = Workspace(tmp_path / "workspace")
+    for name, source in (("space", graph_path()), ("geo", file)):
+        workspace.add(name, [source])
+    for text, offered in (
+        ("What is the largest city in Texas?", ("geo",)),
+        ("What is the population of Mars?", ()),
+        ("Which moons orbit Saturn?", ()),
+    ):
+        result = api.ask(text, "space", workspace=workspace.folder)
+        assert result.outcome.other_graphs == offered, text
+        assert result.json()["other_graphs"] == list(offered)
+        hidden = replace(result.outcome, other_graphs=())
+        assert hidden == workspace.offer_graphs(result.question, [], hidden, visible=[])
 
 
 def test_words_that_nothing_is_near_to_are_named_without_an_offer(tmp_path: Path) -> None:

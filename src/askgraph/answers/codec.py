@@ -41,6 +41,7 @@ def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
             {"words": unknown.words, "names": list(unknown.names)}
             for unknown in (() if isinstance(outcome, Answer) else outcome.missing)
         ],
+        "other_graphs": list(outcome.other_graphs),
         "answered_by": asdict(outcome.answered_by) if outcome.answered_by else None,
         "seconds": round(outcome.usage.seconds, 6),
         "usage": {name: cost for name, cost in asdict(outcome.usage).items() if name != "seconds"},

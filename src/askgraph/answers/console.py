@@ -42,10 +42,12 @@ def render_outcome(
         case Refusal():
             yield Text("No answer. " + outcome.reason, style="bold")
             yield from _render_replacements(outcome)
-            if outcome.best:
-                yield ""
-                yield Text("The best attempt:", style="bold")
-                yield from _render_answer(outcome.best, prefixes, limit, colour)
+    for name in outcome.other_graphs:
+        yield Text(f"Graph {name!r} knows these words: ask it with --graph {name}")
+    if isinstance(outcome, Refusal) and (best := outcome.best):
+        confidence = describe_confidence(best.confidence)
+        texts = (f"The nearest reading, {confidence}: {best.words}", best.sentence)
+        yield from (Text(strip_control_characters(text), style="dim") for text in texts if text)
     if answerer := strip_control_characters(describe_answerer(outcome)):
         yield Text.assemble(("Answered by  ", "bold"), answerer)
 

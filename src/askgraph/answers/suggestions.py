@@ -85,14 +85,19 @@ def find_named_things(words: Sequence[str], proposal: RankedCandidates) -> froze
 
 
 def find_fitting_graphs(
-    question: Question, own: Iterable[NameIndex], others: Mapping[str, NameIndex]
+    question: Question,
+    own: Iterable[NameIndex],
+    others: Mapping[str, NameIndex],
+    *,
+    only_better: bool,
 ) -> tuple[str, ...]:
-    """Return the graphs among `others` with names for all content words of a question, best first.
+    """Return the graphs among `others` that have names for all content words of a question.
 
-    They match at least as many words by full names as the graphs that the question was put to.
+    They match the most words by full names, and no fewer than the graphs that were asked;
+    more, with `only_better`.
     """
     counts = {name: _count_full_names(question, index) for name, index in others.items()}
-    least = max([1, *(_count_full_names(question, index) for index in own)])
+    least = max([1, *(_count_full_names(question, index) + only_better for index in own)])
     best = max(counts.values(), default=0)
     fitting = (name for name, count in counts.items() if count == best >= least)
     return tuple(fitting)[:_MAX_GRAPHS]

@@ -19,7 +19,7 @@ from askgraph.methods import Method, can_follow_up, closed
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, build_follow_up
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import prepare_graphs
-from askgraph.workspace.run_sync import head_of, run_coroutine, stream_steps
+from askgraph.workspace.run_sync import OfferGraphs, head_of, run_coroutine, stream_steps
 
 _DEFAULT_ROWS = 50
 _FOLLOWING_SECONDS = 3.0  # seconds for the follow-up questions
@@ -75,6 +75,7 @@ def ask(
                 chosen_method,
                 open_graphs.graphs,
                 asking.timeout,
+                workspace.offer_graphs,
                 trace_path=trace,
                 quiet=quiet,
             )
@@ -101,12 +102,13 @@ async def _run_method(
     method: Method,
     graphs: tuple[KnowledgeGraph, ...],
     timeout: float | None,
+    offer: OfferGraphs,
     *,
     trace_path: Path | None,
     quiet: bool,
 ) -> Trace:
     """Read all steps and show each; the trace is written however the run ends."""
-    stream = stream_steps(run.question, method, graphs, timeout=timeout)
+    stream = stream_steps(run.question, method, graphs, timeout=timeout, offer=offer)
     if trace_path is not None:
         from askgraph.methods.tools.replay import record_graph_responses  # most runs are not saved
 

@@ -179,7 +179,8 @@ class Answer:
     `sentence` states the result with the decisive values; `interpretation` is a language
     model's comment on the result, if requested. `unused_words` are words of the question that
     the query leaves out, if known. A query that a person has `chosen` or written counts as
-    right, whatever its confidence. `answered_by` is set if the method chose among others.
+    right, whatever its confidence. `answered_by` is set if the method chose among others;
+    `other_graphs`, which were not asked, know the words of a question better.
     """
 
     query: str
@@ -201,6 +202,7 @@ class Answer:
     sentence: str = ""
     chosen: bool = False
     answered_by: Answerer | None = None
+    other_graphs: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -264,6 +266,7 @@ class Clarification:
     usage: Usage = field(default_factory=Usage)
     missing: tuple[UnmatchedWords, ...] = ()
     answered_by: Answerer | None = None
+    other_graphs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -275,6 +278,7 @@ class Refusal:
     usage: Usage = field(default_factory=Usage)
     missing: tuple[UnmatchedWords, ...] = ()
     answered_by: Answerer | None = None
+    other_graphs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -33,9 +34,11 @@ from askgraph.errors import ErrorReply, MalformedReply, ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import Profile, load_profile
+from askgraph.index.names import NameIndex
 from askgraph.llm import LanguageModel
 from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.sparql.rdf_files import is_rdf_url
+from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import graph_data
 from askgraph.workspace.graphs import WorkspaceServices, get_service_url, open_graph
 from askgraph.workspace.run_sync import Progress, ignore_progress, run_coroutine
@@ -76,6 +79,8 @@ _DEPENDENT_SETTINGS = frozenset({*MODEL_SETTINGS, "further", "others"})
 _SHARED_SETTINGS = frozenset({"confirmed", "seconds", "timeout", "sent"})
 """Settings of `auto` that need no check: callers pass them for any method."""
 _ORIGIN_ORDER = {"confirmed": 0, "written": 1, "generated": 2}
+_MIN_SURE_CONFIDENCE = 0.6  # of an answer for which no other graphs are offered
+_MAX_SEARCHED_GRAPHS = 8  # other graphs in which the words of a question are looked up
 _log = logging.getLogger("askgraph")
 
 
@@ -247,6 +252,41 @@ class Workspace:
         if isinstance(graph, Path) or graph_data.is_url(graph) or Path(graph).expanduser().exists():
             return self.open(graph, progress=progress)
         return self.graph(graph, progress=progress)
+
+    def offer_graphs(
+        self,
+        question: Question,
+        graphs: Sequence[KnowledgeGraph],
+        outcome: Outcome,
+        *,
+        visible: Collection[str] | None = None,
+    ) -> Outcome:
+        """Return an outcome that is not sure with other graphs that know the question's words.
+
+        Args:
+            graphs: the graphs that the question was put to.
+            visible: the graphs that may be offered; None for all.
+        """
+        confidence = outcome.confidence if isinstance(outcome, Answer) else 0.0
+        if question.before or confidence >= _MIN_SURE_CONFIDENCE:
+            return outcome
+        from askgraph.answers.suggestions import find_fitting_graphs  # for unsure answers
+
+        own = {graph.name for graph in graphs}
+        ready = (
+            name
+            for name in self.graphs()
+            if name not in own
+            and (visible is None or name in visible)
+            and self.find_stale_reason(name) is None
+        )
+        names = {
+            name: NameIndex.load(self.get_data_folder(name))
+            for name in islice(ready, _MAX_SEARCHED_GRAPHS)
+        }
+        own_names = [graph.names for graph in graphs]
+        fitting = find_fitting_graphs(question, own_names, names, only_better=confidence > 0)
+        return dataclasses.replace(outcome, other_graphs=fitting) if fitting else outcome
 
     def find_stale_reason(self, name: str) -> str | None:
         """Return why a graph's data is out of date, or None; raise `SetupError` for no graph."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from askgraph.trace.codec import TraceHead
 
 Result = TypeVar("Result")
+OfferGraphs = Callable[[Question, Sequence[KnowledgeGraph], Outcome], Outcome]
+"""Adds the other graphs that know the words of a question better to its outcome."""
 
 Progress = Callable[[str, int, int | None], None]
 """A callback with the name of the work, the amount done, and the total if known."""
@@ -60,12 +62,14 @@ async def stream_steps(
     graphs: Sequence[KnowledgeGraph],
     *,
     timeout: float | None = None,
+    offer: OfferGraphs | None = None,
 ) -> AsyncGenerator[Step, None]:
     """Yield the steps of a method as they come.
 
     A method ends with its best result at its setting `seconds`, 20 by default. Callers that
     stop early must close the stream (`contextlib.aclosing`), which ends the run. The query
-    of an answer uses the graph's own predicates, even if the method used virtual ones.
+    of an answer uses the graph's own predicates, even if the method used virtual ones. `offer`
+    adds other graphs to the outcome.
 
     Raises:
         TimedOut: the run took more than `timeout` seconds.
@@ -88,6 +92,8 @@ async def stream_steps(
                 return
             if virtual:
                 step = expand_virtual_predicates(step, graphs)
+            if offer is not None and isinstance(step, Outcome):
+                step = await asyncio.to_thread(offer, question, graphs, step)
             yield step
     finally:
         await stream.aclose()
@@ -99,9 +105,11 @@ async def ask_method(
     graphs: Sequence[KnowledgeGraph],
     *,
     timeout: float | None = None,
+    offer: OfferGraphs | None = None,
 ) -> Outcome:
-    """Return the outcome of a method for a question; `TimedOut` after `timeout` seconds."""
-    async with aclosing(stream_steps(question, method, graphs, timeout=timeout)) as stream:
+    """Return the outcome of a method for a question; see `stream_steps`."""
+    steps_of_method = stream_steps(question, method, graphs, timeout=timeout, offer=offer)
+    async with aclosing(steps_of_method) as stream:
         steps = tuple([step async for step in stream])
     return Trace(question, type(method).__name__, steps).outcome
 

@@ -328,6 +328,7 @@ class AnswerView(BaseModel):
     options: list[OptionView]
     reason: str | None
     missing: list[UnknownWordsView] = Field([], description="Words that no reading covers.")
+    other_graphs: list[str] = Field([], description="Graphs that know the question's words better.")
     seconds: float
     usage: UsageView
     answered_by: AnswererView | None = Field(None, description="Null unless a method chose.")

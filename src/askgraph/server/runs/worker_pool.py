@@ -23,6 +23,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,10 @@ class LocalAnswerer:
             graphs = tuple([await stack.enter_async_context(lease) for lease in leases])
             yield head_of(method, graphs)
             with restrict_services(job.services):
-                steps = stream_steps(request.question, method, graphs, timeout=job.timeout)
+                offer = partial(self._workspace.offer_graphs, visible=job.services)
+                steps = stream_steps(
+                    request.question, method, graphs, timeout=job.timeout, offer=offer
+                )
                 async with aclosing(steps):
                     async for step in steps:
                         yield step

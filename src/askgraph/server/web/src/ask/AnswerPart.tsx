@@ -22,7 +22,7 @@ import type { ResultViewProps } from "../results/ResultView.tsx";
 import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, headlineOf, speakHeadline, wantsPlaces } from "./HeadlineView.tsx";
-import { Options, Refusal } from "./Options.tsx";
+import { Instead, Options, Refusal } from "./Options.tsx";
 import { isRanked, Ranking } from "./Ranking.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
@@ -75,78 +75,88 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   };
   const open = (query: string) => void runChanged(query);
   const isShown = sparql !== null && (status !== "clarification" || isNone) && !problem;
+  const details = () => (
+    <>
+      <HeadlineView answer={answer} graph={graph} />
+      {isRanked(answer) && <Ranking {...{ run, graph }} />}
+      {answer.interpretation && (
+        <p class="measure large" dir="auto">
+          <span class="seen-by-readers">{named(say.saysModel)}</span>
+          {answer.interpretation}
+        </p>
+      )}
+      <ReadBack
+        {...{ answer, graph }}
+        question={run.question}
+        language={spokenBy(run)}
+        run={runChanged}
+        onRead={(of, parts) => {
+          setArranged({ of, how: parts.arrangement });
+          turn.marked.value = markQuestion(parts);
+        }}
+      />
+      {answer.unused_words.length > 0 && (
+        <p class="muted small unused">
+          {named(say.unused)}
+          <bdi>{answer.unused_words.join(", ")}</bdi>
+        </p>
+      )}
+      {run.changes !== null && <Chosen run={run} original={run.changes} />}
+      {run.changes !== null && run.mine && may("confirm") && (
+        <Lessons key={run.id} run={run.id} graph={graph} />
+      )}
+      {run.changes === null && answer.confidence !== null && !answer.confirmed && (
+        <Confidence value={answer.confidence} />
+      )}
+      {status === "answer" && <Instead {...{ answer, run }} />}
+      <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
+      {arranged?.how && arranged.of === sparql && may("query") && (
+        <Later
+          isQuiet
+          load={arranging}
+          props={{
+            answer,
+            arrangement: arranged.how,
+            refine: (wanted) =>
+              attempt(async () =>
+                runChanged((await refine(graph, sparql, wanted, spokenBy(run))).query),
+              ),
+          }}
+        />
+      )}
+      <Result
+        {...{ answer, graph }}
+        runId={run.id}
+        wantsMap={answer.total > 1 && wantsPlaces(asked)}
+        onShown={(how) => setShown({ of: answer, how })}
+      />
+      <Verdict
+        {...{ turn, run, standing }}
+        shown={shown?.of === answer ? shown.how : {}}
+        onWrong={() => setWrong(wrong + 1)}
+      />
+    </>
+  );
   return (
     <div class="answer stack" data-status={status} aria-busy={isBusy}>
       <p class="seen-by-readers" role="status">
-        {isLast && !problem && say.answerIs(answer.clarification || speakHeadline(answer))}
+        {isLast &&
+          !problem &&
+          say.answerIs(answer.clarification || answer.reason || speakHeadline(answer))}
       </p>
       {status === "clarification" && (
         <Options {...{ turn, run, answer, isNone }} none={() => setNone(true)} />
       )}
       {status === "refusal" && <Refusal answer={answer} run={run} />}
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
-      {isShown && (
-        <>
-          {status !== "answer" && <p class="best-effort muted">{say.bestEffort}</p>}
-          <HeadlineView answer={answer} graph={graph} />
-          {isRanked(answer) && <Ranking {...{ run, graph }} />}
-          {answer.interpretation && (
-            <p class="measure large" dir="auto">
-              <span class="seen-by-readers">{named(say.saysModel)}</span>
-              {answer.interpretation}
-            </p>
-          )}
-          <ReadBack
-            {...{ answer, graph }}
-            question={run.question}
-            language={spokenBy(run)}
-            run={runChanged}
-            onRead={(of, parts) => {
-              setArranged({ of, how: parts.arrangement });
-              turn.marked.value = markQuestion(parts);
-            }}
-          />
-          {answer.unused_words.length > 0 && (
-            <p class="muted small unused">
-              {named(say.unused)}
-              <bdi>{answer.unused_words.join(", ")}</bdi>
-            </p>
-          )}
-          {run.changes !== null && <Chosen run={run} original={run.changes} />}
-          {run.changes !== null && run.mine && may("confirm") && (
-            <Lessons key={run.id} run={run.id} graph={graph} />
-          )}
-          {run.changes === null && answer.confidence !== null && !answer.confirmed && (
-            <Confidence value={answer.confidence} />
-          )}
-          <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
-          {arranged?.how && arranged.of === sparql && may("query") && (
-            <Later
-              isQuiet
-              load={arranging}
-              props={{
-                answer,
-                arrangement: arranged.how,
-                refine: (wanted) =>
-                  attempt(async () =>
-                    runChanged((await refine(graph, sparql, wanted, spokenBy(run))).query),
-                  ),
-              }}
-            />
-          )}
-          <Result
-            {...{ answer, graph }}
-            runId={run.id}
-            wantsMap={answer.total > 1 && wantsPlaces(asked)}
-            onShown={(how) => setShown({ of: answer, how })}
-          />
-          <Verdict
-            {...{ turn, run, standing }}
-            shown={shown?.of === answer ? shown.how : {}}
-            onWrong={() => setWrong(wrong + 1)}
-          />
-        </>
-      )}
+      {isShown &&
+        (status === "answer" || status === "edited" ? (
+          details()
+        ) : (
+          <Fold title={say.bestEffort} more={`${Math.round((answer.confidence ?? 0) * 100)} %`}>
+            {details}
+          </Fold>
+        ))}
       <div class="folds">
         {sparql !== null && (
           <Fold class="query" title={say.query} more="SPARQL">

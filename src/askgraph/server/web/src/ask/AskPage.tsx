@@ -175,11 +175,14 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
       />
       <StarterList
         title={say.recent}
-        links={recent.value.slice(0, 5).map(({ id, question }) => (
-          <Named key={id} class="starter recent" href={`/run/${id}`}>
-            {question}
-          </Named>
-        ))}
+        links={recent.value
+          .filter((run) => run.graphs.some((graph) => graphs.includes(graph)))
+          .slice(0, 5)
+          .map(({ id, question }) => (
+            <Named key={id} class="starter recent" href={`/run/${id}`}>
+              {question}
+            </Named>
+          ))}
       />
     </div>
   );

@@ -6,7 +6,6 @@ import { useFetched } from "../parts/asking.ts";
 import { Button, Fold } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import type { Draft, Reader } from "./reading.ts";
-import { stepSay } from "./Steps.tsx";
 import { say } from "./words.ts";
 
 interface DraftsProps {
@@ -45,9 +44,6 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
               {(!told[at] || told.some((one, other) => one === told[at] && other !== at)) && (
                 <pre>{patternOf(draft.query)}</pre>
               )}
-              <p class="muted small">
-                {stepSay.score} {draft.score.toFixed(2)}
-              </p>
             </div>
             <Button onClick={() => open(draft.query)} text={say.useThis} />
           </li>

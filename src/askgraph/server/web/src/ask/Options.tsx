@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { choose } from "../api/ask.ts";
 import type { AnswerView, RunView } from "../api/types.ts";
+import { graphTitle } from "../app/known.ts";
 import { askAddress, graphAddress, navigate } from "../app/router.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Note, ProblemNote, QuietButton } from "../parts/parts.tsx";
@@ -79,21 +80,40 @@ function isQuestion(words: string): boolean {
 
 // Names of the graph that could replace words it does not know.
 
-function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
-  const { graphs, method, model } = run;
-  const ask = (question: string) => put({ question, graphs, method, ...(model ? { model } : {}) });
-  return answer.missing
-    .filter(({ names }) => names.length > 0)
-    .map(({ words, names }) => (
-      <section key={words} class="row small" aria-label={say.insteadOf(words)}>
-        <bdi>{say.insteadOf(words)}:</bdi>
-        {names.map((name) => (
-          <Button key={name} onClick={() => ask(run.question.replace(words, () => name))}>
-            <bdi>{name}</bdi>
-          </Button>
+// Other graphs that know its words.
+
+export function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
+  const { method, model } = run;
+  const ask = (question: string, graphs: readonly string[]) =>
+    put({ question, graphs, method, ...(model ? { model } : {}) });
+  return (
+    <>
+      {answer.missing
+        .filter(({ names }) => names.length > 0)
+        .map(({ words, names }) => (
+          <section key={words} class="row small" aria-label={say.insteadOf(words)}>
+            <bdi>{say.insteadOf(words)}:</bdi>
+            {names.map((name) => (
+              <Button
+                key={name}
+                onClick={() =>
+                  ask(
+                    run.question.replace(words, () => name),
+                    run.graphs,
+                  )
+                }
+                text={name}
+              />
+            ))}
+          </section>
         ))}
-      </section>
-    ));
+      {answer.other_graphs.map((name) => (
+        <p key={name}>
+          <Button onClick={() => ask(run.question, [name])} text={say.askGraph(graphTitle(name))} />
+        </p>
+      ))}
+    </>
+  );
 }
 
 // Next steps after a question without an answer: rephrase, browse the graph, ask anew.
@@ -124,7 +144,6 @@ export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (
     <Note look="warn stack" title={say.refusal} text={answer.reason}>
       <Instead {...{ answer, run }} />
-      {answer.sparql !== null && <p class="small muted">{say.refusalBest}</p>}
       <WaysOn question={run.question} graphs={run.graphs} />
     </Note>
   );

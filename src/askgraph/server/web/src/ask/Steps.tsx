@@ -101,10 +101,7 @@ function DraftStep({ step, read }: { step: Draft; read: Reader | undefined }) {
     step.words ? step.words : (read?.(step.query) ?? ""),
   );
   return (
-    <Folded
-      title={stepTitle({ ...step, words: step.words || (told.value ?? "") })}
-      more={`${stepSay.score}\u00a0${step.score.toFixed(2)}`}
-    >
+    <Folded title={stepTitle({ ...step, words: step.words || (told.value ?? "") })}>
       <pre>{step.query}</pre>
     </Folded>
   );
@@ -162,7 +159,7 @@ export function StepsOf({ turn, run, read }: { turn: Turn; run: RunView; read: R
 
 import words from "./stepWords.json";
 
-export const stepSay = texts("ask/stepWords", words);
+const stepSay = texts("ask/stepWords", words);
 
 const KINDS = ["entity", "class", "predicate", "value", "operator"];
 const LONGEST = 140;
