@@ -275,8 +275,12 @@ class Headline:
             return self._describe(result)
         items = self._list_items(result)
         things = {row[0] for row in result.rows if isinstance(row[0], NamedNode)}
-        if not items or "" in items or len(things) > len(items):
-            return ""  # several things share one name
+        if not items or "" in items or len(things) > len(items):  # several things share one name
+            is_whole = len(things) == len(result.rows) > 1 and result.truncated is None
+            if not is_whole or not sentence.is_plain_list(phrase):
+                return ""
+            number = self._writer.write_number(len(things))
+            return self.say("said number", number, phrase.removeprefix("the "))
         if self.query.group_by and len(result.variables) == 2 and len(items) > 1:
             return self._rank(result, items)
         articles = {
@@ -434,6 +438,9 @@ class Headline:
         if len(sentence.query.where.elements) < len(self.query.where.elements):
             return self.say("said some", listed, phrase, number)
         query, begins = sentence.query, phrase.startswith(self.say("the", ""))
+        is_whole, noun = not query.limit and result.truncated is None, phrase.removeprefix("the ")
+        is_long = is_whole and len(items) > _MAX_LISTED and begins and not query.group_by
+        counted = f"{number} {noun}" if is_long else ""
         selects = [s for s in sentence.scope.selects if not s.is_aggregate or s.group_by]
         are_things = isinstance(result.rows[0][0], NamedNode) and not selects
         is_listed = sentence.find_root() in sentence.list_asked() and len(result.variables) == 1
@@ -446,21 +453,23 @@ class Headline:
             return self.say("said is", phrase, listed)
         if is_listed and begins and not query.group_by and not is_single:
             if len(items) == 1:
-                return self.say("said only", listed, phrase.removeprefix("the "))
-            is_counted = len(items) >= _MIN_COUNTED_ITEMS or " " not in phrase.removeprefix("the ")
-            is_counted &= "," not in phrase
-            is_counted &= not query.limit and result.truncated is None
+                return self.say("said only", listed, noun)
+            is_counted = len(items) >= _MIN_COUNTED_ITEMS or " " not in noun
+            is_counted &= "," not in phrase and is_whole
             if self._phrases.is_english and is_counted and sentence.is_plain_list(phrase):
-                return self.say("said counted", listed, phrase.removeprefix("the "), number)
-            return self.say("said are", listed, phrase)
+                return self.say("said counted", listed, noun, number)
+            return self.say(
+                *(("said list", listed, counted) if counted else ("said are", listed, phrase))
+            )
+        if counted:
+            return self.say("said list", listed, counted)
         is_column = begins and not is_listed and len(result.variables) == 1 and not query.group_by
         if self._phrases.is_english and is_column and not selects:
             if len(items) == 1 and "," not in phrase:
                 return self.say("said is", phrase, listed)
             if sentence.names_many and "," not in phrase:
                 return self.say("said is many", phrase, listed)
-        plain = phrase.removeprefix("the ") if sentence.is_plain_list(phrase) else phrase
-        return self.say("said list", listed, plain)
+        return self.say("said list", listed, noun if sentence.is_plain_list(phrase) else phrase)
 
     def _is_value(self, sentence: Sentence, phrase: str) -> bool:
         """Return whether the result is a value by a noun: `the launch site of Apollo 11`."""
