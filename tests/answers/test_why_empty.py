@@ -38,6 +38,14 @@ async def test_the_part_is_named_and_a_change_is_counted(
     assert pattern in found.pattern
 
 
+async def test_a_mistyped_name_is_replaced_by_the_nearest_in_spelling(small: Counting) -> None:
+    for query, change in (
+        ("SELECT ?m { :Mars :mas ?m }", "with mass instead of this predicate"),
+        ("SELECT ?x { ?x a :Moom }", "of the class Moon"),
+    ):
+        assert (await why(query, small)).suggestions[0].change == change
+
+
 async def test_two_parts_that_each_leave_nothing_are_found_by_growing(small: Counting) -> None:
     found = await why("SELECT ?m { ?m a :Moon ; :orbits :Pluto ; :mass 77 }", small)
     assert "Pluto" in found.pattern

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
+from rapidfuzz.distance import OSA
 
 from askgraph import sparql as ast
 from askgraph.answers.verbalize import TripleReader, verbalize_query
 from askgraph.answers.verbalize.scope import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
+from askgraph.sparql.prefixes import get_namespace
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import (
     ALTERNATIVE_LABEL_PREDICATES,
@@ -39,7 +41,8 @@ class ValueLookup:
     """A query for values that occur in the unmatched place, or for the nearest value.
 
     `elements` replace the unmatched one; `variable` is selected. `extreme` takes MAX or MIN
-    of it; else the three most frequent values are taken, without `excluded`.
+    of it; else three values are taken, without `excluded`: those spelled like `spelling` first,
+    then the most frequent.
     """
 
     words: str
@@ -47,6 +50,12 @@ class ValueLookup:
     variable: Variable
     extreme: str = ""
     excluded: frozenset[str] = frozenset()
+    spelling: str = ""  # the unmatched IRI
+
+    def rank(self, value: NamedNode | Literal) -> float:
+        """Return how much the spelling of a value is like the unmatched one, 0 if hardly."""
+        names = (iri[len(get_namespace(iri)) :].lower() for iri in (self.spelling, value.value))
+        return OSA.normalized_similarity(*names, score_cutoff=_MIN_SPELLING_SIMILARITY)
 
 
 def list_changes(element: ast.Element) -> Iterator[ElementChange]:
@@ -86,8 +95,9 @@ def build_lookup(element: ast.Element) -> ValueLookup | None:
             predicate.value == RDF_TYPE
         ):
             pattern = ast.Pattern(element.subject, predicate, _VALUE)
+            excluded = frozenset([value.value])
             return ValueLookup(
-                "of the class {0}", (pattern,), _VALUE, excluded=frozenset([value.value])
+                "of the class {0}", (pattern,), _VALUE, excluded=excluded, spelling=value.value
             )
         case ast.Pattern(predicate=NamedNode() as predicate):
             pattern = ast.Pattern(element.subject, _VALUE, element.object)
@@ -96,6 +106,7 @@ def build_lookup(element: ast.Element) -> ValueLookup | None:
                 (pattern,),
                 _VALUE,
                 excluded=_UNINFORMATIVE_PREDICATES | {predicate.value},
+                spelling=predicate.value,
             )
         case ast.Filter(condition=ast.Call(name=name, arguments=(left, right))):
             return _build_extreme_lookup(name, unwrap(left), unwrap(right))
@@ -157,6 +168,8 @@ def _list_filter_changes(condition: ast.Filter) -> Iterator[ElementChange]:
 
 _MAX_SUGGESTIONS = 3
 _MAX_CULPRITS = 2
+_MAX_LOOKUP_ROWS = 50  # values that are looked up for an unmatched one
+_MIN_SPELLING_SIMILARITY = 0.72  # share of letters; with fewer, spelling does not count
 _RESERVED_REQUEST_COUNT = 5  # requests reserved for testing changes
 
 
@@ -384,7 +397,7 @@ class _CulpritSearch:
                 ((variable, None), _COUNT_COLUMN),
                 group_by=((variable, None),),
                 order=((_COUNT_COLUMN[0], True),),
-                limit=_MAX_SUGGESTIONS + 4,
+                limit=_MAX_LOOKUP_ROWS,
             )
         result = await self.endpoint.select(to_text(query))
         suggestions = []
@@ -400,10 +413,10 @@ class _CulpritSearch:
             elements = _insert_value(lookup, value)
             if lookup.extreme:
                 return await self.count_change(culprit, ElementChange(words, elements))
-            suggestions.append(
-                Suggestion(words, to_text(self.replace_element(culprit, elements)), number)
-            )
-        return suggestions[:_MAX_SUGGESTIONS]
+            suggestion = Suggestion(words, to_text(self.replace_element(culprit, elements)), number)
+            suggestions.append((lookup.rank(value), suggestion))
+        suggestions.sort(key=lambda ranked: -ranked[0])
+        return [suggestion for _, suggestion in suggestions[:_MAX_SUGGESTIONS]]
 
 
 def _insert_value(lookup: ValueLookup, value: NamedNode | Literal) -> tuple[ast.Element, ...]:

@@ -79,6 +79,7 @@ def test_checking_queries(client: Visitor) -> None:
     finding = findings["unknown class"]
     assert "missing prefix" not in findings  # as running it needs none declared
     assert (finding["check"], finding["severity"], finding["line"]) == ("unknown class", "error", 2)
+    assert finding["message"].startswith("the graph has no instances of ont:Mooon: ont:Moon")
     assert query[finding["start"] : finding["end"]] == "ont:Mooon"
     assert finding["repair"] == "ont:Moon" and "ont:Moon ;" in str(told["repaired"])
     declared = f"PREFIX ont: <{ONT}> PREFIX space: <{SPACE}> {MOONS}"

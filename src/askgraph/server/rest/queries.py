@@ -71,6 +71,7 @@ from askgraph.sparql.vocabulary import XSD_STRING
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
+_MAX_PROPOSALS = 3  # terms that a finding names
 _MAX_LABELED_TERMS = 500  # things of a result that are named
 # Characters of a query that is checked: it is parsed, more than once.
 _MAX_VALIDATED_CHARACTERS = 10_000
@@ -254,9 +255,10 @@ async def format_query(opened: OpenGraph, body: QueryTextBody) -> FormattedView:
 
 def _to_finding_view(finding: Finding) -> FindingView:
     location, certainty = finding.place, finding.certainty
+    proposals = " or ".join(proposal.text for proposal in finding.proposals[:_MAX_PROPOSALS])
     return FindingView(
         check=finding.kind.value,
-        message=finding.message,
+        message=f"{finding.message}: {proposals}?" if proposals else finding.message,
         severity="info"
         if certainty < MIN_WRONG_CERTAINTY
         else "error"
