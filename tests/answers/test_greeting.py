@@ -133,9 +133,9 @@ async def started(files: Sequence[Path], folder: Path, language: str) -> list[tu
 
 KINDS = {
     "en": {
-        "highest": r"^Which .+ has the (?:highest|greatest|longest) ",
-        "list": r"^Which .+ are there\?$|^Which .+ (?:orbit|have the) ",
-        "fact": r"^What is the .+ of ",
+        "highest": r"^Which .+ is the \w+est\?$",
+        "list": r"^Which .+ are there\?$|^Which .+ (?:orbit the|have the) ",
+        "fact": r"^Who discovered |^What is the .+ of ",
         "group": r"^How many .+ are there per ",
         "count": r"^How many .+ are there\?$",
     },
@@ -221,6 +221,6 @@ async def test_starters_ask_for_no_key_and_no_highest_number_of_what_only_number
     file.write_text(KEYS)
     said = " ".join(text for text, _ in await started([file], tmp_path / "workspace", "en"))
 
-    assert "Which race has the highest length?" in said
+    assert "Which race is the longest?" in said
     assert "Which races have the driver Ayrton?" in said
     assert not re.search("ID|ref|highest year|highest rank", said)

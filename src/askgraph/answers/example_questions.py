@@ -12,6 +12,7 @@ import numpy as np
 from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize.labels import find_unit
+from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import (
     Phrases,
@@ -297,22 +298,21 @@ class _ClassSubject:
             if self._is_measure(p, label)
         ]
         for unit, p, label in sorted(measures, key=lambda measure: measure[0] is None):
-            size = name_highest(unit)
-            yield self._make_starter(
-                "next class highest", self.noun, label, size, of=p.iri, most=_MAX_TIES
-            )
+            text = write_extreme_question(self.phrases, self.noun, label, unit)
+            yield Starter(text, "next class highest", p.iri, most=_MAX_TIES)
 
     def ask_verbs(self) -> Iterator[Starter]:
         """Ask which things do something to a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (verb := self._find_verb(p)) else ():
-                verb = self.phrases.agree(verb)
-                yield self._make_starter("start verb", self.many, verb, name, of=p.iri, least=2)
+                verb, thing = self.phrases.agree(verb), add_the(name, self.phrases)
+                yield self._make_starter("start verb", self.many, verb, thing, of=p.iri, least=2)
 
     def ask_links(self) -> Iterator[Starter]:
         """Ask which things share a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (label := dict(self.nouns).get(p, "")) else ():
+                name = name.removeprefix(f"{label[:1].upper()}{label[1:]} ")
                 yield self._make_starter("start with", self.many, label, name, of=p.iri, least=2)
 
     def ask_fact(self) -> Iterator[Starter]:
@@ -323,7 +323,8 @@ class _ClassSubject:
             for at, (p, label) in enumerate(properties):
                 values = self.reader.list_pairs(np.array([node], dtype=np.int32), p.iri)[1]
                 if len(values) and all(self._is_telling(int(n), p, name) for n in values):
-                    yield self._make_starter("next value", label, name, of=p.iri, most=_MAX_TIES)
+                    text = write_value_question(self.phrases, label, name)
+                    yield Starter(text, "next value", p.iri, most=_MAX_TIES)
                     properties.append(properties.pop(at))
                     break
 
@@ -463,7 +464,9 @@ class _ClassSubject:
     def _find_verb(self, p: PredicateProfile) -> str:
         name = self._name_predicate(p)
         relation = Names({p.iri: name}, self.phrases).find_entry(NamedNode(p.iri))
-        return name if relation.kind == "verb" else ""
+        if relation.kind != "verb":
+            return ""
+        return name if relation.object_noun else relation.text
 
     def _is_telling(self, node: int, p: PredicateProfile, of: str) -> bool:
         """Return whether a value is informative: a date or another pronounceable name."""
@@ -507,9 +510,38 @@ def name_in_language(item: ClassProfile | PredicateProfile, language: str) -> st
     return lower_first_letter(name) if language == "en" else name
 
 
-def name_highest(unit: Unit | None) -> str:
+def write_extreme_question(phrases: Phrases, noun: str, label: str, unit: Unit | None) -> str:
+    """Ask for the thing with the highest value: "Which song is the longest?"."""
+    entry = _find_entry(label, phrases)
+    if phrases.is_english and entry.most and entry.is_exact:
+        text = phrases.say("start most", noun, entry.most)
+    else:
+        adjective = name_highest(label, phrases, unit)
+        text = phrases.say("next class highest", noun, label, adjective)
+    return phrases.finish_question(text)
+
+
+def write_value_question(phrases: Phrases, label: str, name: str) -> str:
+    """Ask for a property of a thing: "Who discovered Pluto?"."""
+    past, thing = _find_entry(label, phrases).past, add_the(name, phrases)
+    is_action = phrases.is_english and bool(past)
+    text = phrases.say("start who", past, thing) if is_action else ""
+    return phrases.finish_question(text or phrases.say("next value", label, thing))
+
+
+def add_the(name: str, phrases: Phrases) -> str:
+    """Return the name of a thing, in English with the article that some have: "the Sun"."""
+    return Names({"x:thing": name}, phrases).name_thing("x:thing")
+
+
+def name_highest(label: str, phrases: Phrases, unit: Unit | None) -> str:
     """Return the English adjective of the highest value of a measure, such as `greatest`."""
-    return SIZES.get(unit.dimension, "highest") if unit else "highest"
+    adjective = _find_entry(label, phrases).high
+    return SIZES.get(unit.dimension, adjective) if unit else adjective
+
+
+def _find_entry(label: str, phrases: Phrases) -> LexicalEntry:
+    return Names({"x:predicate": label}, phrases).find_entry(NamedNode("x:predicate"))
 
 
 def _is_dated(p: PredicateProfile) -> bool:
@@ -523,7 +555,6 @@ def is_spoken(name: str) -> bool:
 
 def is_noun(label: str, language: str) -> bool:
     """Return whether a label fits in "the … of": "mass" does, "has part" and "orbits" do not."""
-    iri = "x:predicate"
-    entry = Names({iri: label}, load_phrases(language)).find_entry(NamedNode(iri))
+    entry = _find_entry(label, load_phrases(language))
     is_same = entry.kind == "noun" and entry.text.casefold() == label.casefold()
     return is_same and is_spoken(label) and not is_keyword(label)

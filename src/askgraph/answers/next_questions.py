@@ -26,6 +26,8 @@ from askgraph.answers.example_questions import (
     list_starters,
     name_highest,
     name_in_language,
+    write_extreme_question,
+    write_value_question,
 )
 from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize import fetch_term_labels
@@ -140,8 +142,9 @@ class _AnswerSubject:
         kinds: list[tuple[list[str], Fits]]
         kinds = [([self.say("next other", name) for name in spoken_names], self.is_alike)]
         if len(self.things) > 1:
+            phrases, arrays = load_phrases(self.language), self.graph.arrays
             highest = [
-                self.say("next highest", label, self.name_extreme(p))
+                self.say("next highest", label, name_highest(label, phrases, find_unit(p, arrays)))
                 for p, label in self.measures
                 if not self.tree.limit and p.iri not in self.query_iris and self.is_bare(label)
             ]
@@ -167,9 +170,10 @@ class _AnswerSubject:
         cls = self.cls
         noun = self.name_item(cls) if cls else ""
         is_counted = not is_uncounted(noun)
-        many = load_phrases(self.language).pluralize(noun)
+        phrases = load_phrases(self.language)
+        many = phrases.pluralize(noun)
         values = [
-            self.say("next value", label, name)
+            write_value_question(phrases, label, name)
             for name in self.names[:1]
             for p, label in self.properties
             if p.iri not in self.query_iris and len(label.split()) <= _MAX_LABEL_WORDS
@@ -181,7 +185,7 @@ class _AnswerSubject:
             if noun and is_counted and p.object_classes and 1 < p.objects <= p.subjects / 2
         ]
         highest = [
-            self.say("next class highest", noun, label, self.name_extreme(p))
+            write_extreme_question(phrases, noun, label, find_unit(p, self.graph.arrays))
             for p, label in self.measures
             if noun
         ]
@@ -201,10 +205,6 @@ class _AnswerSubject:
             return []
         names = {_name_predicate(p) for p, _ in self.properties}
         return [[self.say("next map")]] if all(names & words for words in COORDINATE_NAMES) else []
-
-    def name_extreme(self, measure: PredicateProfile) -> str:
-        """Return the adjective of the highest value of a measure in English."""
-        return name_highest(find_unit(measure, self.graph.arrays))
 
     def is_bare(self, label: str) -> bool:
         """Return whether "by" can precede a label as it is: German needs a noun in front."""

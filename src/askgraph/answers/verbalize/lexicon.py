@@ -7,7 +7,7 @@ value into a clause, from either end, in each language.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -198,12 +198,14 @@ def _make_foreign_entry(
 
 def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
     text = re.sub(r"^(?:has|have) (?=\w)", "", label)
-    text = re.sub(rf"^(?:is|are|was|were) (?=\w.* (?:{PREPOSITIONS})$)", "", text)
+    text = re.sub(rf"^(?:is|are|was|were) (?:an? )?(?=\w.* (?:{PREPOSITIONS})$)", "", text)
     if text.startswith("is "):
         return LexicalEntry("noun", f"“{text}”", label=text)
     words = text.lower().split()
     has_preposition = len(words) > 1 and re.fullmatch(PREPOSITIONS, words[-1]) is not None
     is_literal = facts.values not in ("", "thing")
+    if not is_literal and _has_object_noun(words):
+        return _make_english_entry(text.rpartition(" ")[0], facts)
     if entry := _make_participle(text, words, facts, has_preposition=has_preposition):
         return entry
     infinitive = english.to_infinitive(words[0]) if words[0].endswith("s") else ""
@@ -234,6 +236,14 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
         object_noun = text.partition(" ")[2]
         return LexicalEntry("verb", words[0], infinitive, object_noun=object_noun)
     return _make_noun(text, facts)
+
+
+def _has_object_noun(words: Sequence[str]) -> bool:
+    """Return whether a noun follows a verb with its preposition: `plays for country`."""
+    if len(words) != 3 or not re.fullmatch(PREPOSITIONS, words[1]):
+        return False
+    is_verb = words[0].endswith("s") and english.is_verb(english.to_infinitive(words[0]))
+    return is_verb or english.is_past_participle(words[0])
 
 
 def _make_participle(
