@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.example_questions import is_noun
 from askgraph.answers.headline import write_term
+from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import ValueWriter, load_phrases
 from askgraph.graph.literals import ValueKind
 from askgraph.search.decide import find_omitted_words
@@ -78,7 +78,8 @@ class AbsentYear:
         if isinstance(term, Literal) and _DAY.fullmatch(term.value):
             term = Literal(term.value, datatype=NamedNode(XSD_DATE))
         phrases = load_phrases(language)
-        label = label if is_noun(label, language) else phrases.quote(label)
+        entry = Names({self.predicate: label}, phrases).find_entry(NamedNode(self.predicate))
+        label = entry.text if entry.is_noun else phrases.quote(label)
         value = write_term(term, ValueWriter(phrases), answer.labels)
         return phrases.punctuate(
             phrases.say("said earliest" if is_early else "said latest", label, value)

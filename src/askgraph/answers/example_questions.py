@@ -305,8 +305,8 @@ class _ClassSubject:
         """Ask which things do something to a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (verb := self._find_verb(p)) else ():
-                verb, thing = self.phrases.agree(verb), add_the(name, self.phrases)
-                yield self._make_starter("start verb", self.many, verb, thing, of=p.iri, least=2)
+                verb, name = self.phrases.agree(verb), add_the(name, self.phrases)
+                yield self._make_starter("start verb", self.many, verb, name, of=p.iri, least=2)
 
     def ask_links(self) -> Iterator[Starter]:
         """Ask which things share a well-linked object."""
@@ -523,10 +523,9 @@ def write_extreme_question(phrases: Phrases, noun: str, label: str, unit: Unit |
 
 def write_value_question(phrases: Phrases, label: str, name: str) -> str:
     """Ask for a property of a thing: "Who discovered Pluto?"."""
-    past, thing = _find_entry(label, phrases).past, add_the(name, phrases)
-    is_action = phrases.is_english and bool(past)
-    text = phrases.say("start who", past, thing) if is_action else ""
-    return phrases.finish_question(text or phrases.say("next value", label, thing))
+    past, name = _find_entry(label, phrases).past, add_the(name, phrases)
+    key, verb = ("start who", past) if phrases.is_english and past else ("next value", label)
+    return phrases.finish_question(phrases.say(key, verb, name))
 
 
 def add_the(name: str, phrases: Phrases) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from askgraph import trace
 from askgraph.answers import AnswerBuilder, verbalize
 from askgraph.answers.absent_year import find_absent_year, is_none
-from askgraph.answers.suggestions import describe_gap, find_named_things, suggest_names
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import DEFAULT_SECONDS, clamp_timeout
 from askgraph.endpoint import CountingEndpoint
@@ -39,6 +39,9 @@ from askgraph.sparql import Nested, find_variables
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import render_query, to_text
+
+if TYPE_CHECKING:
+    from askgraph.answers.suggestions import Gap
 
 _MAX_DRAFTS = 5
 _MAX_MENTIONS = 20
@@ -158,8 +161,8 @@ class SearchRun:
         decision = decide(proposal)
         clusters = decision.clusters
         if not clusters:
-            reason, missing = await self.describe_missing(proposal)
-            return trace.Refusal(reason, missing=missing)
+            gap = await self.describe_gap(proposal)
+            return trace.Refusal(gap.reason, missing=gap.missing)
         answer = await self.answer_absent_year(proposal)
         if answer is not None:
             return answer
@@ -172,23 +175,21 @@ class SearchRun:
         outcome = choose_outcome(answer.confidence, limits, is_doubtful=decision.is_doubtful)
         if outcome == "answer":
             return answer
-        reason, missing = await self.describe_missing(proposal)
+        gap = await self.describe_gap(proposal)
         if outcome == "ask":
-            named = find_named_things(answer.unused_words, proposal)
             fitting = [
                 cluster
                 for cluster in clusters
-                if not named or named.isdisjoint(find_omitted_words(proposal, cluster.best))
+                if not gap.full_names.intersection(find_omitted_words(proposal, cluster.best))
             ]
             options = await self.build_options(proposal, fitting, answer)
             if len(options) > 1:
                 question = load_phrases(proposal.question.language).say("ask which")
-                if missing:
-                    question = f"{reason} {question}"
-                return trace.Clarification(question, options, answer, missing=missing)
+                question = f"{gap.reason} {question}" if gap.missing else question
+                return trace.Clarification(question, options, answer, missing=gap.missing)
             if answer.confidence >= limits.answer:
                 return answer
-        return trace.Refusal(reason, answer, missing=missing)
+        return trace.Refusal(gap.reason, answer, missing=gap.missing)
 
     async def answer_absent_year(self, proposal: RankedCandidates) -> trace.Answer | None:
         """Answer a question for a year without values; None if it is for no such year."""
@@ -213,17 +214,13 @@ class SearchRun:
                     return replace(answer, sentence=f"{answer.sentence} {bound}".strip())
         return None
 
-    async def describe_missing(
-        self, proposal: RankedCandidates
-    ) -> tuple[str, tuple[trace.UnmatchedWords, ...]]:
+    async def describe_gap(self, proposal: RankedCandidates) -> "Gap":
         """Return why no reading is sure, and the words that no candidate covers."""
-        words = _list_unused_words(
-            proposal, proposal.candidates[0] if proposal.candidates else None
-        )
-        missing = await asyncio.to_thread(suggest_names, words, proposal, self.graph)
-        if not words and not proposal.candidates:
-            return load_phrases(proposal.question.language).say("refuse nothing"), missing
-        return await asyncio.to_thread(describe_gap, words, proposal, self.graph), missing
+        from askgraph.answers.suggestions import describe_gap  # few questions lack a word
+
+        best = proposal.candidates[0] if proposal.candidates else None
+        words = _list_unused_words(proposal, best)
+        return await asyncio.to_thread(describe_gap, words, proposal, self.graph)
 
     async def find_first_answer(
         self, proposal: RankedCandidates, clusters: Sequence[Cluster], confidence: float

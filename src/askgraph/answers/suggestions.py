@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
@@ -11,7 +12,7 @@ from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import ItemKind, NameIndex, fold_word, split_tokens
+from askgraph.index.names import ItemKind, NameIndex, split_tokens
 from askgraph.search.link import Link
 from askgraph.search.pipeline import link_text
 from askgraph.search.rank import RankedCandidates
@@ -31,62 +32,71 @@ _MAX_COMPARED_WORDS = 3_000  # words of the graph with the same beginning
 _MAX_NAMES_PER_SPELLING = 20  # names that hold a word
 
 
-def suggest_names(
-    words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph
-) -> tuple[UnmatchedWords, ...]:
-    """Return words that the interpretation ignores, each with names that could replace it.
+@dataclass(frozen=True)
+class Gap:
+    """What no reading of a question covers.
+
+    Attributes:
+        reason: why there is no answer, and what the graph has, in words.
+        missing: words that no reading uses, each with names that could replace it.
+        full_names: those that are the full name of a thing or class.
+    """
+
+    reason: str
+    missing: tuple[UnmatchedWords, ...]
+    full_names: frozenset[str]
+
+
+def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph) -> Gap:
+    """Describe the gap for words that the best reading ignores, or all words without a reading.
 
     The names are spelled similarly; for a property of a resource or class ("population of"),
     the predicates of that resource or class are included.
     """
-    suggestions = []
+    language = proposal.question.language
+    phrases = load_phrases(language)
+    links = {word: link for word in words if (link := _find_exact_link(word, proposal))}
+    owners = {
+        word: owner
+        for word in words
+        if word not in links and (owner := _find_owner(word, proposal))
+    }
+    properties = {
+        link: _list_properties(link, proposal, graph)
+        for link in dict.fromkeys((*owners.values(), *links.values()))
+    }
+    operators = [word for word in words if _is_operator(word, proposal)]
+    missing = []
     for word in words[:_MAX_WORDS]:
-        owner = _find_owner(word, proposal)
-        names = [] if owner is None else _list_properties(owner, proposal, graph)
-        if not _is_operator(word, proposal) and not _find_exact_link(word, proposal):
+        names = properties[owners[word]] if word in owners else []
+        if word not in operators and word not in links:
             names = [*_find_similar_names(word, graph.names), *names]
-        other_names = (name for name in names if fold_word(name) != fold_word(word))
-        unique_names = tuple(dict.fromkeys(other_names))[:_MAX_NAMES_PER_WORD]
-        suggestions.append(UnmatchedWords(word, unique_names))
-    return tuple(suggestions)
-
-
-def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph) -> str:
-    """Return in words why no reading uses some words, and what the graph has in their place."""
-    reading = proposal.question
-    phrases = load_phrases(reading.language)
+        missing.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
     if not proposal.candidates:
-        unknown = phrases.say("refuse unknown", _quote_words(words, phrases))
-        content = describe_content(graph.profile, reading.language, "refuse about")
-        return f"{unknown} {content}".rstrip()
-    links = {word: _find_exact_link(word, proposal) for word in words}
-    owners = {word: _find_owner(word, proposal) for word in words if links[word] is None}
+        content = describe_content(graph.profile, language, "refuse about")
+        reason = phrases.say("refuse unknown", _quote_words(words, phrases)) if words else ""
+        reason = f"{reason} {content}".strip() if words else phrases.say("refuse nothing")
+        return Gap(reason, tuple(missing), frozenset())
     sentences = [
         phrases.say("refuse lacks", _quote_words([word], phrases), owner.name)
         for word, owner in owners.items()
-        if owner is not None
     ]
-    unused = [word for word in words if links[word] or _is_operator(word, proposal)]
-    unknown_words = [word for word in words if word not in unused and not owners[word]]
-    for key, listed_words in (("refuse missing", unknown_words), ("refuse unused", unused)):
+    unused = [word for word in words if word in links or word in operators]
+    unknown = [word for word in words if word not in unused and word not in owners]
+    for key, listed_words in (("refuse missing", unknown), ("refuse unused", unused)):
         if listed_words:
             sentences.append(phrases.say(key, _quote_words(listed_words, phrases)))
-    things = dict.fromkeys(link for link in (*owners.values(), *links.values()) if link)
-    for thing in [*things][:_MAX_THINGS]:
-        if labels := _list_properties(thing, proposal, graph)[:_MAX_PROPERTIES]:
-            listed = phrases.join_list(labels)
-            sentences.append(phrases.say("refuse knows", thing.name, listed))
-    return " ".join(sentences) or phrases.say("refuse unsure")
-
-
-def find_named_things(words: Sequence[str], proposal: RankedCandidates) -> frozenset[str]:
-    """Return the words that are the full name of a thing or class of the graph."""
-    return frozenset(word for word in words if _find_exact_link(word, proposal))
+    for link, labels in [*properties.items()][:_MAX_THINGS]:
+        if labels:
+            listed = phrases.join_list(labels[:_MAX_PROPERTIES])
+            sentences.append(phrases.say("refuse knows", link.name, listed))
+    reason = " ".join(sentences) or phrases.say("refuse unsure")
+    return Gap(reason, tuple(missing), frozenset(links))
 
 
 def find_fitting_graphs(
     question: Question,
-    own: Iterable[NameIndex],
+    current: Iterable[NameIndex],
     others: Mapping[str, NameIndex],
     *,
     only_better: bool,
@@ -97,7 +107,7 @@ def find_fitting_graphs(
     more, with `only_better`.
     """
     counts = {name: _count_full_names(question, index) for name, index in others.items()}
-    least = max([1, *(_count_full_names(question, index) + only_better for index in own)])
+    least = max([1, *(_count_full_names(question, index) + only_better for index in current)])
     best = max(counts.values(), default=0)
     fitting = (name for name, count in counts.items() if count == best >= least)
     return tuple(fitting)[:_MAX_GRAPHS]

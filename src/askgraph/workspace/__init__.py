@@ -272,20 +272,18 @@ class Workspace:
             return outcome
         from askgraph.answers.suggestions import find_fitting_graphs  # for unsure answers
 
-        own = {graph.name for graph in graphs}
+        current = {graph.name: graph.names for graph in graphs}
+        allowed = self.graphs().keys() if visible is None else self.graphs().keys() & visible
         ready = (
-            name
-            for name in self.graphs()
-            if name not in own
-            and (visible is None or name in visible)
-            and self.find_stale_reason(name) is None
+            name for name in sorted(allowed - current.keys()) if not self.find_stale_reason(name)
         )
-        names = {
+        indices = {
             name: NameIndex.load(self.get_data_folder(name))
             for name in islice(ready, _MAX_SEARCHED_GRAPHS)
         }
-        own_names = [graph.names for graph in graphs]
-        fitting = find_fitting_graphs(question, own_names, names, only_better=confidence > 0)
+        fitting = find_fitting_graphs(
+            question, current.values(), indices, only_better=confidence > 0
+        )
         return dataclasses.replace(outcome, other_graphs=fitting) if fitting else outcome
 
     def find_stale_reason(self, name: str) -> str | None:

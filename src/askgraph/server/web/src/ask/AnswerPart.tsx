@@ -153,9 +153,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         (status === "answer" || status === "edited" ? (
           details()
         ) : (
-          <Fold title={say.bestEffort} more={`${Math.round((answer.confidence ?? 0) * 100)} %`}>
-            {details}
-          </Fold>
+          <Fold title={say.bestEffort}>{details}</Fold>
         ))}
       <div class="folds">
         {sparql !== null && (

@@ -162,6 +162,7 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
   // On failure the box works without them.
   const lists = (!found.problem && found.value) || [];
   const questions = lists.flatMap((list) => list.questions.slice(0, each));
+  const latest = recent.value.filter((run) => run.graphs.some((name) => graphs.includes(name)));
   useEffect(loadRecent, []);
   return (
     <div class="tiles starters">
@@ -175,14 +176,11 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
       />
       <StarterList
         title={say.recent}
-        links={recent.value
-          .filter((run) => run.graphs.some((graph) => graphs.includes(graph)))
-          .slice(0, 5)
-          .map(({ id, question }) => (
-            <Named key={id} class="starter recent" href={`/run/${id}`}>
-              {question}
-            </Named>
-          ))}
+        links={latest.slice(0, 5).map(({ id, question }) => (
+          <Named key={id} class="starter recent" href={`/run/${id}`}>
+            {question}
+          </Named>
+        ))}
       />
     </div>
   );

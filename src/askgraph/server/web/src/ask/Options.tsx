@@ -22,6 +22,8 @@ interface OptionsProps {
 export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   const [busy, setBusy] = useState<number | null>(null);
   const [attempt, problem] = useAttempt();
+  // Questions to start with rather than readings of one.
+  const isGreeting = answer.options.every(({ words }) => words.endsWith("?"));
   const take = async (option: number) => {
     setBusy(option);
     const isTaken = await attempt(async () => {
@@ -48,11 +50,7 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
             >
               <bdi class="option-words serif large">{option.words}</bdi>
               <span class="option-count muted small number">
-                {busy === at ? (
-                  <span class="spinner" />
-                ) : (
-                  !isQuestion(option.words) && say.rows(option.count)
-                )}
+                {busy === at ? <span class="spinner" /> : !isGreeting && say.rows(option.count)}
               </span>
             </button>
           </li>
@@ -60,22 +58,15 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
       </ul>
       {isNone ? (
         <div class="note stack" role="status">
-          <p>{answer.sparql === null ? say.noneOnly : say.noneMore}</p>
-          <WaysOn question={run.question} graphs={run.graphs} />
+          <p>{say.noneOnly}</p>
+          <WaysOn {...run} />
         </div>
       ) : (
-        !answer.options.every(({ words }) => isQuestion(words)) && (
-          <QuietButton onClick={none} text={say.noneOfThese} />
-        )
+        !isGreeting && <QuietButton onClick={none} text={say.noneOfThese} />
       )}
       <ProblemNote problem={problem} />
     </div>
   );
-}
-
-/** Whether it is a question to start with rather than a reading of one. */
-function isQuestion(words: string): boolean {
-  return words.endsWith("?");
 }
 
 // Names of the graph that could replace words it does not know.
@@ -118,13 +109,8 @@ export function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
 
 // Next steps after a question without an answer: rephrase, browse the graph, ask anew.
 
-interface WaysOnProps {
-  /** The question to rephrase; "" if it is not known. */
-  readonly question: string;
-  readonly graphs: readonly string[];
-}
-
-export function WaysOn({ question, graphs }: WaysOnProps) {
+/** `question` is "" if it is not known. */
+export function WaysOn({ question, graphs }: Pick<RunView, "question" | "graphs">) {
   const [graph] = graphs;
   return (
     <p class="row ways-on">
@@ -144,7 +130,7 @@ export function Refusal({ answer, run }: { answer: AnswerView; run: RunView }) {
   return (
     <Note look="warn stack" title={say.refusal} text={answer.reason}>
       <Instead {...{ answer, run }} />
-      <WaysOn question={run.question} graphs={run.graphs} />
+      <WaysOn {...run} />
     </Note>
   );
 }

@@ -97,11 +97,9 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
 }
 
 function DraftStep({ step, read }: { step: Draft; read: Reader | undefined }) {
-  const told = useFetched(`${!read} ${step.query}`, async () =>
-    step.words ? step.words : (read?.(step.query) ?? ""),
-  );
+  const words = useFetched(`${!read} ${step.query}`, async () => step.words || read?.(step.query));
   return (
-    <Folded title={stepTitle({ ...step, words: step.words || (told.value ?? "") })}>
+    <Folded title={stepTitle({ ...step, words: words.value ?? step.words })}>
       <pre>{step.query}</pre>
     </Folded>
   );
