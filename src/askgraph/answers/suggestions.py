@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from askgraph.answers.example_questions import describe_content, is_noun, is_spoken
+from askgraph.answers.example_questions import add_the, describe_content, is_noun, is_spoken
 from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import limit_to_deadline
@@ -78,7 +78,7 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         reason = f"{reason} {content}".strip() if words else phrases.say("refuse nothing")
         return Gap(reason, tuple(missing), frozenset())
     sentences = [
-        phrases.say("refuse lacks", _quote_words([word], phrases), owner.name)
+        phrases.say("refuse lacks", _quote_words([word], phrases), add_the(owner.name, phrases))
         for word, owner in owners.items()
     ]
     unused = [word for word in words if word in links or word in operators]
@@ -89,7 +89,7 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
     for link, labels in [*properties.items()][:_MAX_THINGS]:
         if labels:
             listed = phrases.join_list(labels[:_MAX_PROPERTIES])
-            sentences.append(phrases.say("refuse knows", link.name, listed))
+            sentences.append(phrases.say("refuse knows", add_the(link.name, phrases), listed))
     reason = " ".join(sentences) or phrases.say("refuse unsure")
     return Gap(reason, tuple(missing), frozenset(links))
 

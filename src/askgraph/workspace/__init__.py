@@ -22,7 +22,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -274,13 +274,12 @@ class Workspace:
 
         current = {graph.name: graph.names for graph in graphs}
         allowed = self.graphs().keys() if visible is None else self.graphs().keys() & visible
-        ready = (
-            name for name in sorted(allowed - current.keys()) if not self.find_stale_reason(name)
-        )
-        indices = {
-            name: NameIndex.load(self.get_data_folder(name))
-            for name in islice(ready, _MAX_SEARCHED_GRAPHS)
-        }
+        indices: dict[str, NameIndex] = {}
+        for name in sorted(allowed - current.keys())[:_MAX_SEARCHED_GRAPHS]:
+            with suppress(SetupError):  # it may be removed or replaced meanwhile
+                if self.find_stale_reason(name) is None:
+                    names, _ = graph_data.load_names_and_arrays(self.get_data_folder(name))
+                    indices[name] = names
         fitting = find_fitting_graphs(
             question, current.values(), indices, only_better=confidence > 0
         )
