@@ -89,10 +89,10 @@ class AbsentYear:
 def find_absent_year(proposal: RankedCandidates) -> AbsentYear | None:
     """Return the year of a question if it is all that the best reading leaves out."""
     candidates = proposal.candidates[:_MAX_CANDIDATES]
-    words = find_omitted_words(proposal, candidates[0]) if candidates else ()
-    if len(words) != 1 or not _YEAR.fullmatch(words[0]):
+    years = [item.text for item in proposal.question.quantities if _YEAR.fullmatch(item.text)]
+    if len(years) != 1 or not candidates:
         return None
-    if all(words[0] != quantity.text for quantity in proposal.question.quantities):
+    if list(find_omitted_words(proposal, candidates[0])) != years:
         return None
     for candidate in candidates:
         for iri, date in _list_dates(candidate, proposal):
@@ -101,7 +101,7 @@ def find_absent_year(proposal: RankedCandidates) -> AbsentYear | None:
                 (Variable("last"), Call("MAX", (date,))),
             )
             range_query = Query("SELECT", candidate.tree.where, columns)
-            return AbsentYear(int(words[0]), iri, range_query)
+            return AbsentYear(int(years[0]), iri, range_query)
     return None
 
 
