@@ -1,4 +1,4 @@
-"""The page in a browser: the time from Enter to the answer, to the first view, and what it weighs.
+"""The page in a browser: its time from Enter to the answer and to the first view, and its size.
 
     python benchmarks/page.py [--rounds 3]
 
@@ -45,8 +45,9 @@ def main() -> None:
         served(Path(folder), "--sample") as (url, _),
         opened() as page,
     ):
-        first: list[float] = []
-        times: list[float] = []
+        page.goto(f"{url}/", wait_until="networkidle")
+        requests, size = page.evaluate(TRANSFERRED)
+        first, times = list[float](), list[float]()
         for _ in range(rounds):
             for text in texts:
                 page.goto(f"{url}/")
@@ -58,30 +59,33 @@ def main() -> None:
         ["first view painted", *figures(first)],
         ["from Enter to the answer", *figures(times)],
     )
+    print_table(["first view", "requests", "kB"], ["files and API", str(requests), f"{size:.1f}"])
     sizes = [[name, f"{size:,.0f}"] for name, size in weights()]
     print_table(["kB, as sent with gzip", "size"], *sizes)
 
 
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+TRANSFERRED = """() => {
+    const all = performance.getEntries().filter((entry) => entry.transferSize);
+    return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
+}"""
 
 
 def figures(times: list[float]) -> list[str]:
     """The median, 95th percentile and maximum of times."""
-    return [
-        f"{one:.0f}"
-        for one in (statistics.median(times), compute_percentile(times, 0.95), max(times))
-    ]
+    values = (statistics.median(times), compute_percentile(times, 0.95), max(times))
+    return [f"{value:.0f}" for value in values]
 
 
 def weights() -> Iterator[tuple[str, float]]:
-    """What the first view weighs, each part that loads later, and all."""
+    """What the files of the start weigh, each part that loads later, and all."""
     sizes = {
         path.name.removesuffix(".gz"): path.stat().st_size / 1000
         for path in (STATIC / "assets").glob("*.gz")
     }
     document = (STATIC / "index.html").read_text(encoding="utf-8")
     own = len(gzip.compress(document.encode())) / 1000
-    yield "first view", own + sum(size for name, size in sizes.items() if name in document)
+    yield "the start", own + sum(size for name, size in sizes.items() if name in document)
     for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         if size >= 4 and name not in document:
             yield re.sub(r"-[A-Z0-9]{8}\.\w+$", "", name), size

@@ -229,6 +229,8 @@ async def test_metrics_count_by_route_and_not_by_address() -> None:
 
 
 def test_the_server_says_how_it_is(served: str) -> None:
+    methods = httpx2.get(f"{served}/api/v1/methods")
+    assert methods.headers["content-encoding"] == "gzip" and methods.json()["methods"]
     with httpx2.Client(base_url=served, timeout=600) as client:
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}

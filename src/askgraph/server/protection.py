@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -44,7 +45,8 @@ _CORS_HEADERS = tuple(
 def protect(app: FastAPI, settings: ServeSettings) -> None:
     """Add the middleware to an application; its metrics are at `app.state.metrics`."""
     metrics = app.state.metrics = Metrics()
-    app.add_middleware(BodyLimit, settings=settings)  # the last one that a request passes
+    app.add_middleware(GZipMiddleware, compresslevel=5)  # the last one that a request passes
+    app.add_middleware(BodyLimit, settings=settings)
     app.add_middleware(RequestChecks, checks=(build_origin_check(settings), check_nul))
     if settings.cors_origins:
         app.add_middleware(

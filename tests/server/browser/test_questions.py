@@ -229,6 +229,12 @@ def test_questions_and_words_are_offered_below_an_answer(watch: Watch) -> None:
     expect(last.locator(".headline")).to_contain_text("6,792 km")
 
 
+TRANSFERRED = """() => {
+    const all = performance.getEntries().filter((entry) => entry.transferSize);
+    return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
+}"""
+
+
 def test_names_complete_what_is_typed_and_starters_are_asked(watch: Watch) -> None:
     page = watch.page("/?q=How+big+is+Titan%3F&graph=space")
     box = page.locator("[data-question]")
@@ -253,8 +259,11 @@ def test_names_complete_what_is_typed_and_starters_are_asked(watch: Watch) -> No
     page.keyboard.press("Escape")
     expect(page.get_by_role("option")).to_have_count(0)
 
-    page.goto(watch.address)
+    page = watch.page()  # of a browser without a cache
     starter = page.locator("button.starter").first
+    page.wait_for_load_state("networkidle")
+    requests, kilobytes = page.evaluate(TRANSFERRED)
+    assert 5 < requests <= 12 and 20 < kilobytes <= 80
     question = starter.inner_text()
     starter.click()
     expect(page.locator(".turn-question")).to_have_text(question)
@@ -1105,9 +1114,22 @@ def test_a_question_that_takes_long_is_stopped_and_taken_up_again(
     page.locator("[data-question]").fill(TITAN)
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    # What failed loads by itself when the server is back: the question, the part, the graph.
     page.context.set_offline(False)
-    page.get_by_role("button", name="Try again").click()
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
+    page.context.set_offline(True)
+    page.get_by_role("link", name="History", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("could not be loaded")
+    page.context.set_offline(False)
+    expect(page.locator(".history-list li").first).to_be_visible()
+    page.goto(f"{watch.address}/graphs")
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.get_by_role("link", name="space").first.click()
+    expect(page.get_by_role("alert").first).to_contain_text("The server cannot be reached")
+    page.context.set_offline(False)
+    expect(page.locator(".alternative, .term-list a").first).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_methods_are_compared_and_a_link_shows_it_without_asking_anew(watch: Watch) -> None:

@@ -61,9 +61,28 @@ function relative(outline) {
   return far.length > 0 ? `M${corners[0]}l${far.join(" ").replace(/[ ,]-/g, "-")}z` : "";
 }
 
+/**
+ * A part that loads later also imports the start of the page, which has loaded by then, and the
+ * view of results, which soon has: esbuild writes what they share as one file each, instead of
+ * one for each set of parts.
+ */
+const later = {
+  name: "later",
+  setup(builds) {
+    builds.onResolve({ filter: /^\..*\.tsx$/ }, ({ path, kind, resolveDir }) =>
+      kind === "dynamic-import" ? { path: join(resolveDir, path), namespace: "later" } : undefined,
+    );
+    builds.onLoad({ filter: /.*/, namespace: "later" }, ({ path }) => {
+      const imports = 'import "./src/main.tsx"; import "./src/results/ResultView.tsx";';
+      const contents = `${imports} export * from ${JSON.stringify(path)}`;
+      return { contents, resolveDir: HERE };
+    });
+  },
+};
+
 const common = {
   absWorkingDir: HERE,
-  plugins: [words, coast],
+  plugins: [words, coast, later],
   alias: { "d3-color": "./src/results/noColours.ts" },
   bundle: true,
   logLevel: "warning",
@@ -135,15 +154,12 @@ function writeIndex(outputs) {
     return found;
   };
   const address = (path) => `/assets/${basename(path)}`;
-  const [main, built] = of("src/main.tsx");
-  const preloaded = built.imports
-    .filter((found) => found.kind === "import-statement")
-    .map((found) => `<link rel="modulepreload" href="${address(found.path)}">`);
+  // The entry only imports the file with the start of the page.
+  const [{ path: main }] = of("src/main.tsx")[1].imports;
   const page = readFileSync(join(HERE, "src/index.html"), "utf8")
     .replace("%THEME%", address(of("src/theme.ts")[0]))
     .replace("%STYLES%", address(of("src/styles.css")[0]))
-    .replace("%MAIN%", address(main))
-    .replace("%PRELOADED%", preloaded.join(""));
+    .replace("%MAIN%", address(main));
   writeFileSync(join(STATIC, "index.html"), page);
 }
 

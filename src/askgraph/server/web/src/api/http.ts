@@ -19,6 +19,29 @@ export const UNREACHABLE: Problem = {
   detail: "",
 };
 
+const BETWEEN_LOOKS = 2000; // milliseconds
+const awaiting = new Set<() => void>();
+
+/** Calls `load` once, when a server that was unreachable responds again; returns how to stop. */
+export function onReturn(load: () => void): () => void {
+  if (awaiting.size === 0) setTimeout(lookForServer, BETWEEN_LOOKS);
+  awaiting.add(load);
+  return () => awaiting.delete(load);
+}
+
+async function lookForServer(): Promise<void> {
+  if (
+    await fetch("/healthz").then(
+      (response) => response.ok,
+      () => false,
+    )
+  ) {
+    const loads = [...awaiting];
+    awaiting.clear();
+    for (const load of loads) load();
+  } else if (awaiting.size > 0) setTimeout(lookForServer, BETWEEN_LOOKS);
+}
+
 /** The path below /api/v1 of a graph, its name escaped. */
 export function ofGraph(graph: string, rest = ""): string {
   return `/graphs/${encodeURIComponent(graph)}${rest}`;

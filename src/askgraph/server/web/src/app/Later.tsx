@@ -2,6 +2,7 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { onReturn } from "../api/http.ts";
 import { Button } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
@@ -29,15 +30,23 @@ export function Later<P extends object>({ load, props, isQuiet = false }: LaterP
   useEffect(() => {
     if (loaded.has(load)) return;
     let shown = true;
-    load().then(
-      (part) => {
-        loaded.set(load, part);
-        if (shown) show((count) => count + 1);
-      },
-      () => shown && fail(true),
-    );
+    let stop = () => undefined as unknown;
+    const attempt = (isFirst: boolean) =>
+      load().then(
+        (part) => {
+          loaded.set(load, part);
+          if (shown) show((count) => count + 1);
+        },
+        () => {
+          if (!shown) return;
+          fail(true);
+          if (isFirst) stop = onReturn(() => void attempt(false));
+        },
+      );
+    void attempt(true);
     return () => {
       shown = false;
+      stop();
     };
   }, [load]);
   if (Part) return <Part {...props} />;

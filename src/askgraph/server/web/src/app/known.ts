@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { graphs, me, methods, server } from "../api/graphs.ts";
-import { problemFrom } from "../api/http.ts";
+import { onReturn, problemFrom, UNREACHABLE } from "../api/http.ts";
 import type { Problem, VerifiedAnswerView } from "../api/types.ts";
 
 /** A fact, or the problem of loading it. `load` always loads, `need` only the first time. */
@@ -18,6 +18,7 @@ function known<T>(fetched: () => Promise<T>) {
       },
       (error) => {
         problem.value = problemFrom(error);
+        if (problem.value === UNREACHABLE) onReturn(load);
       },
     );
     return begun;

@@ -34,7 +34,7 @@ import { say } from "./words.ts";
 export const results = () => import("../results/ResultView.tsx").then((found) => found.ResultView);
 
 /** Loads the chips that arrange the rows. */
-export const arranging = () => import("../results/Arranging.tsx").then((found) => found.Arranging);
+export const arranging = () => import("../results/ResultView.tsx").then((found) => found.Arranging);
 
 const editor = () => import("../editor/QueryEditor.tsx").then((found) => found.QueryEditor);
 const teaching = () => import("../teach/TeachForm.tsx").then((found) => found.TeachForm);

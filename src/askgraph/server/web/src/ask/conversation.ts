@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { ask, cancel, runOf, watch } from "../api/ask.ts";
-import { problemFrom } from "../api/http.ts";
+import { onReturn, problemFrom, UNREACHABLE } from "../api/http.ts";
 import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
 import { navigate, showRun } from "../app/router.ts";
 import { UNMARKED } from "../parts/marks.ts";
@@ -154,7 +154,14 @@ export async function show(id: string): Promise<void> {
     turns.value = [found];
     if (found.isRunning) await follow(found, () => watch(id, found.leaving.signal));
   } catch (error) {
-    turn.fail(problemFrom(error));
+    const problem = problemFrom(error);
+    turn.fail(problem);
+    if (problem === UNREACHABLE)
+      onReturn(() => {
+        if (turns.value[0] !== turn) return;
+        leave();
+        void show(id);
+      });
   }
 }
 

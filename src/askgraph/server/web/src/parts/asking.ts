@@ -1,7 +1,7 @@
 // Hooks for requests: their results, and their problems.
 
 import { useEffect, useState } from "preact/hooks";
-import { problemFrom } from "../api/http.ts";
+import { onReturn, problemFrom, UNREACHABLE } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 
 export interface Fetched<T> {
@@ -39,7 +39,9 @@ export function useFetched<T>(
     );
     return () => stop.abort();
   }, [key, round]);
-  return { value, problem, busy, again: () => setRound((before) => before + 1) };
+  const again = () => setRound((before) => before + 1);
+  useEffect(() => (problem === UNREACHABLE ? onReturn(again) : undefined), [problem, round]);
+  return { value, problem, busy, again };
 }
 
 /** Returns a value once it has been stable for a number of milliseconds. */

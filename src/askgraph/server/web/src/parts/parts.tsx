@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, ComponentProps } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { onReturn, UNREACHABLE } from "../api/http.ts";
 import type { Problem } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { Icon, type IconName } from "./Icon.tsx";
@@ -467,8 +468,9 @@ interface ProblemNoteProps {
 
 /** A problem in words, with a button to try again; nothing if there is none. */
 export function ProblemNote({ problem, again }: ProblemNoteProps) {
+  const unreachable = problem === UNREACHABLE;
+  useEffect(() => (unreachable && again ? onReturn(again) : undefined), [unreachable]);
   if (!problem) return null;
-  const unreachable = problem.status === 0 && problem.title === "";
   const kind = (kinds as Readonly<Record<string, string | undefined>>)[
     problem.type.replace("urn:askgraph:problem:", "")
   ];

@@ -17,6 +17,8 @@ import { Table } from "./Table.tsx";
 import { textOf } from "./texts.ts";
 import { say } from "./words.ts";
 
+export { Arranging } from "./Arranging.tsx";
+
 const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
 const map = () => import("./MapView.tsx").then((found) => found.MapView);
 const graphDrawing = () => import("./GraphView.tsx").then((found) => found.GraphView);
