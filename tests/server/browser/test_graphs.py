@@ -1,11 +1,14 @@
 """The pages of graphs, and what holds for all: names, focus, languages, looks, hostile labels."""
 
 import asyncio
+import io
 import json
 import re
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +29,7 @@ from tests.server.browser.watched import (
     violations,
     violations_in_both_themes,
 )
+from tests.servers.served import ServedThread
 
 from askgraph import sample
 from askgraph.graph.glossary import GlossaryEntry
@@ -191,6 +195,34 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(own).to_have_count(0)
     expect(listed.filter(has=page.get_by_role("heading", name="long"))).to_have_count(0)
+
+    # A file that is dropped anywhere becomes a graph, which shows its first answers.
+    page.goto(watch.address)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("Shops.csv", "name,staff\n" + "".join(f"S{n},{n}\n" for n in range(9)))
+    page.locator("h1").evaluate(DROP, [*packed.getvalue()])
+    expect(page.get_by_role("heading", name="space-2 is ready.")).to_be_visible()
+    expect(page.get_by_role("region", name="First questions")).to_contain_text("9 shops.")
+    page.request.delete(f"{watch.address}/api/v1/graphs/space-2")
+
+
+DROP = """(element, bytes) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([Uint8Array.from(bytes)], "Space.zip"));
+    for (const name of ["dragover", "drop"])
+        element.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true }));
+}"""
+
+
+def test_an_empty_server_offers_the_sample(watch: Watch, tmp_path: Path) -> None:
+    with ServedThread(Workspace(tmp_path)) as server:
+        page = Watch(watch.browser, server.url).page()
+        page.get_by_role("link", name="Try the sample graph").click()
+        expect(page.get_by_role("heading", name="space is ready.")).to_be_visible()
+        expect(page.locator(".adding")).to_contain_text("The diameter of Mars is 6,792 km.")
+        expect(page.locator(".adding .ruled li")).to_have_count(4)
+        page.context.close()
 
 
 def test_what_cannot_be_added_is_refused_in_words(watch: Watch) -> None:

@@ -1,8 +1,10 @@
 """Graphs are added over the web by upload and by address, and taken away again."""
 
 import gzip
+import io
 import socket
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,10 +52,14 @@ def test_graphs_from_files_and_addresses(
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="&e;">'
         b'<rdf:Description rdf:about="&e;a"><e:p>x</e:p></rdf:Description></rdf:RDF>'
     )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("sales.csv", b"region,sum\nnorth,3\nsouth,4\n")
     for name, files, triples in (
         ("several", [("a.ttl", gzip.compress(MOONS)), ("a.owl", xml)], 3),
         ("rules", [("a.n3", b"@prefix : <e:> . :a :p 1 . { ?x :p ?y } => { ?y :q ?x } .")], 1),
         ("sales", [("sales.csv", b"region,sum\nnorth,3\nsouth,4\n")], 6),
+        ("packed", [("sales.zip", packed.getvalue())], 6),
         ("prices", [("prices.tsv", b"item\tprice\nlamp\t3.5\n")], 3),
     ):
         response = upload(adding, name, *files)
@@ -73,7 +79,7 @@ def test_graphs_from_files_and_addresses(
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"this is no RDF at all", "has an unknown file type"), (b"PK\x03\x04zip", "is an archive")],
+    [(b"this is no RDF at all", "has an unknown file type"), (b"Rar!zip", "is an archive")],
 )
 def test_what_is_no_rdf_is_refused_at_once(
     adding: httpx2.Client, nothing_left: Left, content: bytes, words: str

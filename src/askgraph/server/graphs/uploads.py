@@ -10,6 +10,7 @@ import gzip
 import lzma
 import re
 import shutil
+import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,9 @@ from askgraph.workspace.settings import GraphSettings
 
 _UPLOADS_FOLDER = "uploads"
 _SUFFIX_BY_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
-_ARCHIVE_MAGIC = (b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf")
+_ZIP_MAGIC = b"PK\x03\x04"
+_ARCHIVE_MAGIC = (_ZIP_MAGIC, b"Rar!", b"7z\xbc\xaf")
+_MAX_ZIP_FILES = 100
 _SNIFFED_BYTES = 4096
 _MAX_NAME_CHARACTERS = 60  # characters of a name, of up to four bytes each
 _FOUR_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+.+?\s(<[^>]*>|_:\S+)\s*\.\s*$", re.M)
@@ -46,16 +49,52 @@ def get_upload_folder(workspace: Path, job: str) -> Path:
     return workspace / _UPLOADS_FOLDER / job
 
 
-def store_files(files: Sequence[ReceivedFile], folder: Path) -> tuple[Path, ...]:
-    """Copy files into a new folder and return their paths.
+def store_files(files: Sequence[ReceivedFile], folder: Path, *, max_bytes: int) -> tuple[Path, ...]:
+    """Copy files, and those in ZIP archives, into a new folder and return their paths.
 
     Raises:
-        SetupError: a file is not RDF by name and content, or there are no files.
+        TooLarge: the files in archives have more than `max_bytes`.
+        SetupError: a file is not RDF by name and content, an archive has too many files, or there
+            are no files.
     """
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
     folder.mkdir(parents=True)
-    return tuple(_store_file(file, number, folder) for number, file in enumerate(files, 1))
+    unpacked = enumerate(_unpack_archives(files, max_bytes), 1)
+    try:
+        return tuple(_store_file(file, number, folder) for number, file in unpacked)
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError) as problem:
+        raise SetupError(f"an archive cannot be unpacked: {problem}") from problem
+
+
+def _unpack_archives(files: Sequence[ReceivedFile], max_bytes: int) -> Iterator[ReceivedFile]:
+    """Yield files, and those in ZIP archives that are named as RDF or tables."""
+    remaining_bytes = max_bytes
+    for file in files:
+        is_zip = file.content.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
+        file.content.seek(0)
+        if not is_zip:
+            yield file
+            continue
+        with zipfile.ZipFile(file.content) as archive:
+            members = [
+                member
+                for member in archive.infolist()
+                if _split_name(member.filename)[1]
+                and not re.search(r"(^|/)(\.[^.]|__MACOSX/)", member.filename)
+            ]
+            # No more bytes are read of a member than it declares.
+            remaining_bytes -= sum(member.file_size for member in members)
+            if remaining_bytes < 0:
+                raise _build_size_error(_clip_name(file.name), max_bytes)
+            if not 0 < len(members) <= _MAX_ZIP_FILES:
+                raise SetupError(
+                    f"{_clip_name(file.name)} contains {len(members):,} RDF files and tables: "
+                    f"send 1 to {_MAX_ZIP_FILES}"
+                )
+            for member in members:
+                with archive.open(member) as content:
+                    yield ReceivedFile(member.filename, content)
 
 
 def find_uploads(workspace: Path, settings: GraphSettings) -> Path | None:
@@ -91,16 +130,10 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     if head.startswith(_ARCHIVE_MAGIC):
         raise SetupError(
             f"{_clip_name(file.name)} is an archive: send the files in it, each compressed "
-            "with gzip, bzip2 or xz, or uncompressed"
+            "with gzip, bzip2 or xz, or in one .zip"
         )
-    compression = next(
-        (
-            suffix_of_type
-            for magic, suffix_of_type in _SUFFIX_BY_MAGIC.items()
-            if head.startswith(magic)
-        ),
-        "",
-    )
+    compressions = (suffix for magic, suffix in _SUFFIX_BY_MAGIC.items() if head.startswith(magic))
+    compression = next(compressions, "")
     path = folder / f"{number:02}{compression}"
     with path.open("xb") as out:
         shutil.copyfileobj(file.content, out, 1 << 20)
@@ -192,11 +225,15 @@ def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
         for chunk in read_unpacked(file):
             remaining_bytes -= len(chunk)
             if remaining_bytes < 0:
-                raise TooLarge(
-                    f"{file.name} makes the upload larger than {max_bytes // 2**20:,} MB, "
-                    "unpacked: remove some files, or ask the operator to raise upload_mb"
-                )
+                raise _build_size_error(file.name, max_bytes)
         check_xml_elements(file.name, read_unpacked(file, chunk_bytes=1 << 16))
+
+
+def _build_size_error(name: str, max_bytes: int) -> TooLarge:
+    return TooLarge(
+        f"{name} makes the upload larger than {max_bytes // 2**20:,} MB, unpacked: "
+        "remove some files, or ask the operator to raise upload_mb"
+    )
 
 
 def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
+from askgraph import sample
 from askgraph.answers.next_questions import ORIGIN_RANKS, list_known_questions
 from askgraph.answers.next_questions import find_starters as made_starters
 from askgraph.answers.verbalize import fetch_term_labels
@@ -228,9 +230,19 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
         ]
         new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
         await request.is_disconnected()  # resumes reading, which a large last part has paused
-        job = await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
+        store = partial(store_files, files, folder, max_bytes=hub.settings.upload_mb * 2**20)
+        job = await hub.jobs.begin(new_graph, caller, store)
     # A client that disconnected during the last bytes cannot cancel the job: it has no id.
     return await hub.jobs.cancel(job.id, caller) if await request.is_disconnected() else job
+
+
+@router.post("/graphs/sample", status_code=202)
+async def add_sample(hub: HubDep, caller: Manager) -> JobView:
+    """Start to add the sample graph, `space`."""
+    examples = str(sample.questions_path().with_suffix(".jsonl"))
+    settings = {"added_by": caller.id, "examples": examples}
+    new_graph = NewGraph("space", "upload", [str(sample.graph_path())], settings)
+    return await hub.jobs.begin(new_graph, caller)
 
 
 @router.delete("/graphs/{graph}", status_code=204)

@@ -11,8 +11,8 @@ test("a file's format is what its name ends in, compressed or not", () => {
   assert.equal(formatOf("space.ttl"), "Turtle");
   assert.equal(formatOf("a.b.NT.GZ"), "N-Triples");
   assert.equal(formatOf("wiki.rdf.bz2"), "RDF/XML");
-  assert.deepEqual(["a.n3", "a.csv.gz", "a.tsv"].map(formatOf), ["N3", "CSV", "TSV"]);
-  for (const name of ["ttl", "graph.gz", "notes.txt", "graph.ttl.zip", ""])
+  assert.deepEqual(["a.n3", "a.csv.gz", "a.zip"].map(formatOf), ["N3", "CSV", "ZIP"]);
+  for (const name of ["ttl", "graph.gz", "notes.txt", ""])
     assert.equal(formatOf(name), null, name);
 });
 

@@ -2,9 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
-import { cancelJob, cancelJobsOf, watchJob } from "../api/jobs.ts";
+import { addAddress, addSample, cancelJob, cancelJobsOf, upload, watchJob } from "../api/jobs.ts";
 import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
-import { knownGraphs } from "../app/known.ts";
+import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
+import { freeName, isName, judgeFiles, suggestName } from "./files.ts";
 
 /** The progress of adding a graph; `share` between 0 and 1, null if unknown. */
 export type Adding =
@@ -19,12 +20,46 @@ export const adding = signal<Adding | null>(null);
 
 /** The contents of the forms, kept during the addition in case it must be repeated. */
 export const draft = {
+  way: signal<Way>("files"),
   files: signal<readonly File[]>([]),
   name: signal(""),
   address: signal(""),
 };
 
 let leaving = new AbortController();
+
+export type Way = "files" | "address";
+
+/** Adds the files of the draft, or its address. */
+export function addDraft(way: Way): Promise<void> {
+  const [name, url] = [draft.name.value, draft.address.value.trim()];
+  return way === "files"
+    ? add(name, (told, signal) => upload(name, draft.files.value, told, signal))
+    : add(name, (_, signal) => addAddress({ name, url }, signal));
+}
+
+/** Adds what was dropped on the page, under a name of its own; a fault is left to the form. */
+export async function addDropped(files: readonly File[], address: string): Promise<void> {
+  await Promise.all([knownGraphs, knownServer, knownMe].map((fact) => fact.ready()));
+  if (["sending", "working"].includes(adding.value?.state ?? "")) return;
+  const names = knownGraphs.value.value?.map(({ name }) => name) ?? [];
+  const way = files.length > 0 ? "files" : "address";
+  restart();
+  draft.way.value = way;
+  draft.files.value = files;
+  draft.address.value = address;
+  draft.name.value = freeName(suggestName(files[0]?.name ?? address), names);
+  const isSound = judgeFiles(files, mostBytes()).every(({ fault }) => fault === null);
+  if (may("manage") && isSound && isName(draft.name.value)) await addDraft(way);
+}
+
+/** Adds the sample graph. */
+export const trySample = () => add("space", (_, signal) => addSample(signal));
+
+/** The most bytes of an upload. */
+export function mostBytes(): number {
+  return (knownServer.value.value?.upload_mb ?? 200) * 1_000_000;
+}
 
 /** Adds a graph: `sent` sends it and returns its job. */
 export async function add(

@@ -29,6 +29,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   n3: "N3",
   csv: "CSV",
   tsv: "TSV",
+  zip: "ZIP",
 };
 
 /** The endings that a file dialogue offers. */
@@ -83,6 +84,14 @@ export function formatSize(bytes: number, locale: string): string {
   const unitDisplay = unit === "byte" ? "long" : "short";
   const options = { style: "unit", unit, unitDisplay, maximumFractionDigits: digits } as const;
   return new Intl.NumberFormat(locale, options).format(bytes / size);
+}
+
+/** A name that no graph has: with a number if it is taken. */
+export function freeName(name: string, taken: readonly string[]): string {
+  for (let at = 1; ; at++) {
+    const free = at === 1 ? name : `${name.slice(0, MOST_LETTERS - 3)}-${at}`;
+    if (!taken.includes(free)) return free;
+  }
 }
 
 /** Whether a name is allowed for a graph. */

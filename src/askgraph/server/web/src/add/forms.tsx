@@ -1,21 +1,18 @@
 // The files of a new graph: dropped or chosen, and checked before they are sent.
 
 import { useRef, useState } from "preact/hooks";
-import { addAddress, upload } from "../api/jobs.ts";
-import { knownGraphs, knownServer } from "../app/known.ts";
+import { knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { Button, Field, Form, joinWithDots } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
-import { add, draft } from "./adding.ts";
+import { addDraft, draft, mostBytes } from "./adding.ts";
 import { ENDINGS, formatSize, isName, judgeFiles, suggestName } from "./files.ts";
 import { say } from "./words.ts";
-
-const MEGABYTE = 1_000_000;
 
 export function FilesForm() {
   const files = draft.files.value;
   const name = draft.name.value;
-  const most = (knownServer.value.value?.upload_mb ?? 200) * MEGABYTE;
+  const most = mostBytes();
   const found = judgeFiles(files, most);
   const ready = files.length > 0 && found.every(({ fault }) => fault === null) && isFree(name);
   const take = (more: readonly File[]) => {
@@ -26,7 +23,7 @@ export function FilesForm() {
     <Form
       class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (sent, signal) => upload(name, files, sent, signal));
+        if (ready) void addDraft("files");
       }}
     >
       <DropZone onFiles={take} most={formatSize(most, locale.value)} />
@@ -118,7 +115,7 @@ export function AddressForm() {
     <Form
       class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, signal));
+        if (ready) void addDraft("address");
       }}
     >
       <Field

@@ -15,6 +15,9 @@ export async function* ask(asking: api.Asking, signal: AbortSignal): AsyncGenera
   yield* resume(streamEvents("POST", "/ask", asking, signal), "", signal);
 }
 
+/** Asks and waits for the answer. */
+export const answerOf = (asking: api.Asking) => post<RunView>("/ask", asking);
+
 /** Yields the events of a run that was begun before. */
 export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* resume(eventsAfter(run, -1, signal), run, signal);

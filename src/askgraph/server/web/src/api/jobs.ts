@@ -6,6 +6,7 @@ import type { AddBody, JobsView, JobView, Problem } from "./types.ts";
 
 export const addAddress = (addition: AddBody, signal: AbortSignal) =>
   post<JobView>("/graphs", addition, signal);
+export const addSample = (signal: AbortSignal) => post<JobView>("/graphs/sample", {}, signal);
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
 
 /**

@@ -7,6 +7,7 @@ import { AskPage } from "../ask/AskPage.tsx";
 import { turns } from "../ask/conversation.ts";
 import { language } from "../i18n/index.ts";
 import { Button, Choice, Dialog, Facts, Field, Form, LinkButton } from "../parts/parts.tsx";
+import { adding, listenToDrops } from "./drops.ts";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
 import { arrive, followLinks, left, type PageName, place, type Route, routeOf } from "./router.ts";
@@ -21,7 +22,7 @@ export interface PageProps {
 
 const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>> = {
   graphs: () => import("../browse/GraphList.tsx").then((found) => found.BrowsePage),
-  add: () => import("../add/AddPage.tsx").then((found) => found.AddPage),
+  add: () => adding().then((found) => found.AddPage),
   compare: () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage),
   history: () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage),
   boards: () => import("../boards/BoardPage.tsx").then((found) => found.BoardsPage),
@@ -30,6 +31,7 @@ const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>>
 export function App() {
   useEffect(followLinks, []);
   useEffect(listenToShortcuts, []);
+  useEffect(listenToDrops, []);
   useEffect(() => {
     document.documentElement.lang = language.value;
   }, [language.value]);

@@ -4,7 +4,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { nextOf } from "../api/ask.ts";
 import { starters } from "../api/graphs.ts";
-import { graphTitle, knownGraphs, knownMe, knownMethods, need } from "../app/known.ts";
+import { adding } from "../app/drops.ts";
+import { graphTitle, knownGraphs, knownMe, knownMethods, may, need } from "../app/known.ts";
 import { preload } from "../app/Later.tsx";
 import { place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
@@ -58,8 +59,16 @@ function Welcome() {
         <div class="card stack">
           <h2>{say.noGraphs}</h2>
           <p class="muted">{say.noGraphsMore}</p>
-          <p>
+          <p class="row">
             <LinkButton look="primary" href="/add" text={say.addGraph} />
+            {may("manage") && (
+              <LinkButton
+                look=""
+                href="/add"
+                onClick={() => void adding().then(({ trySample }) => trySample())}
+                text={say.trySample}
+              />
+            )}
           </p>
         </div>
       ) : (
