@@ -182,7 +182,7 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
         ({"before": ["forged"]}, 422, "before"),
         ({"model": "gpt"}, 403, "this server has no model 'gpt'"),
         ({"question": "  "}, 422, "the question is empty"),
-        ({"after": "none-such"}, 404, "there is no question 'none-such'"),
+        ({"after": "none-such"}, 404, "There is no question 'none-such'"),
         ({"session": "none-such"}, 404, "there is no session 'none-such'"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from tests.each import for_each
+from tests.servers.served import Visitor
 
 from askgraph.server.page import PAGES, STATIC, build_page_router, get_start_note, is_built
 
@@ -116,6 +117,30 @@ def test_nothing_else_is_served(client: TestClient, path: str) -> None:
 def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path: Path) -> None:
     response = client_of(tmp_path).get("/")
     assert response.status_code == 503 and "make page" in response.text
+
+
+@pytest.mark.skipif(not is_built(), reason="the page is not built: make page")
+def test_a_shared_question_has_a_preview_and_may_be_framed(served: str) -> None:
+    with Visitor(served) as asker, Visitor(served) as other:
+        expect_preview(asker, other)
+
+
+def expect_preview(asker: Visitor, other: Visitor) -> None:
+    run = asker.ask('How big is "Titan"? <script>')["id"]
+    browser = {"Accept": "text/html", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    frame = {**browser, "Sec-Fetch-Dest": "iframe"}
+    assert "og:" not in other.get(f"/run/{run}", headers=browser).text
+    asker.post_json(f"runs/{run}/share", shared=True)
+    for path, headers in ((f"/run/{run}", browser), (f"/embed/{run}", frame)):
+        document = other.get(path, headers=headers)
+        policy = document.headers["content-security-policy"]
+        title = "How big is &quot;Titan&quot;? &lt;script&gt;"
+        assert f"<title>{title} · askgraph</title>" in document.text
+        assert f'property="og:title" content="{title}"' in document.text
+        assert 'property="og:description" content="The diameter of Titan is 5,14' in document.text
+        assert ("frame-ancestors *;" in policy) == (headers == frame)
+        assert ("x-frame-options" in document.headers) == (headers != frame)
+    assert other.get(f"/run/{run}", headers=frame).status_code == 403
 
 
 @pytest.mark.skipif(not is_built(), reason="the page is not built: make page")

@@ -18,11 +18,14 @@ from typing import Any, cast
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse
 
+from askgraph.errors import AskgraphError
+from askgraph.server.hub import Hub, identify_caller
+
 STATIC = Path(__file__).parent / "web" / "static"
 
 PAGES = (
     *("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}"),
-    *("/boards", "/boards/{board}"),
+    *("/boards", "/boards/{board}", "/embed/{run}"),
 )
 """Addresses that the page itself routes (keep in step with web/src/app/router.ts)."""
 
@@ -36,6 +39,7 @@ _MEDIA_TYPES = {
 }
 _ENCODING_SUFFIXES = {"br": ".br", "gzip": ".gz"}
 _IMMUTABLE_CACHE = "public, max-age=31536000, immutable"  # the name changes with the content
+_MAX_PREVIEW_CHARACTERS = 300
 _NOT_BUILT_HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><title>askgraph</title>
 <h1>The page is not built</h1><p>In a checkout, run <code>make page</code> (it needs Node.js with
 npm) and start the server again. The APIs work without it.</p></html>"""
@@ -81,10 +85,43 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
             return Response("File not found.", status_code=404, media_type="text/plain")
         return _build_response(request, file, cache=_IMMUTABLE_CACHE)
 
+    async def serve_run(request: Request, run: str) -> Response:
+        tags = "" if index is None else await _build_preview(request, run)
+        if index is None or not tags:
+            return await serve_document(request)
+        document = index.variants[""].decode().replace("<title>askgraph</title>", tags)
+        return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+
     for path in PAGES:
-        router.add_api_route(path, serve_document, methods=["GET", "HEAD"])
+        serve = serve_run if path.endswith("/{run}") else serve_document
+        router.add_api_route(path, serve, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{name}", serve_asset, methods=["GET", "HEAD"])
     return router
+
+
+async def _build_preview(request: Request, id: str) -> str:
+    """Return the title and tags that preview a shared question; "" if the caller may not read it.
+
+    Other sites fetch the tags to show a link (https://ogp.me).
+    """
+    hub: Hub | None = getattr(request.app.state, "hub", None)
+    if hub is None:
+        return ""
+    try:
+        caller = await identify_caller(request, hub)
+        caller.require_scope("ask")
+        run = await hub.records.load_run(id, caller)
+    except AskgraphError:
+        return ""  # the page asks for the question again, and shows the problem
+    if not run.shared:
+        return ""
+    answer = run.answer or {}
+    sentence = str(answer.get("sentence") or answer.get("words") or "")
+    tags = {"title": run.question, "description": sentence[:_MAX_PREVIEW_CHARACTERS]}
+    tags |= {"type": "website", "site_name": "askgraph"}
+    return f"<title>{escape(run.question)} · askgraph</title>" + "".join(
+        f'\n<meta property="og:{name}" content="{escape(text)}">' for name, text in tags.items()
+    )
 
 
 def build_missing_page(request: Request, static: Path = STATIC) -> Response | None:

@@ -62,8 +62,12 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
     app.add_middleware(RequestLog, metrics=metrics)
 
 
-def build_content_policy(settings: ServeSettings) -> str:
-    """Build the content security policy: only own content, plus images if settings allow."""
+def build_content_policy(settings: ServeSettings, frames: str = "'none'") -> str:
+    """Build the content security policy: only own content, plus images if settings allow.
+
+    Args:
+        frames: the sites that may show the page in a frame.
+    """
     images = ["'self'", "data:"]
     if settings.images:
         images.append("https:")
@@ -79,7 +83,7 @@ def build_content_policy(settings: ServeSettings) -> str:
             "connect-src 'self'",
             "font-src 'self'",
             "manifest-src 'self'",
-            "frame-ancestors 'none'",
+            f"frame-ancestors {frames}",
             "base-uri 'none'",
             "form-action 'self'",
         ]
@@ -89,7 +93,8 @@ def build_content_policy(settings: ServeSettings) -> str:
 class SecurityHeaders:
     """Middleware that adds security headers to every response, without replacing a handler's.
 
-    API responses are not cached unless a handler allows it. Over TLS it adds HSTS.
+    API responses are not cached unless a handler allows it. Over TLS it adds HSTS. Any site may
+    show a page below `/embed/` in a frame: it only shows an answer.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
@@ -100,6 +105,9 @@ class SecurityHeaders:
             "Content-Security-Policy": build_content_policy(settings),
             "Cross-Origin-Resource-Policy": resource_policy,
         }
+        policy = {"Content-Security-Policy": build_content_policy(settings, "*")}
+        self._embed_headers = {**self._headers, **policy}
+        del self._embed_headers["X-Frame-Options"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request, and add the headers to the response."""
@@ -107,10 +115,12 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
 
+        added = self._embed_headers if _is_embedded(scope) else self._headers
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                for name, value in added.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
                 if scope.get("scheme") == "https":
@@ -275,9 +285,8 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
                 return True
             if not is_safe:
                 return False
-        follows_link = (
-            headers.get("sec-fetch-mode") == "navigate"
-            and headers.get("sec-fetch-dest", "document") == "document"
+        follows_link = headers.get("sec-fetch-mode") == "navigate" and (
+            headers.get("sec-fetch-dest", "document") == "document" or _is_embedded(scope)
         )
         return site is None or site in _OWN_SITES or (is_safe and follows_link)
 
@@ -345,6 +354,11 @@ def get_route_path(scope: Scope) -> str:
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     has_prefix = root and (path == root or path.startswith(f"{root}/"))
     return path.removeprefix(root) if has_prefix else path
+
+
+def _is_embedded(scope: Scope) -> bool:
+    """Return whether a request is for a page that other sites may show in a frame."""
+    return get_route_path(scope).startswith("/embed/")
 
 
 def _get_host(scope: Scope) -> str:

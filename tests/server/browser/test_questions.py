@@ -444,7 +444,14 @@ def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: W
     page.unroute("**/share")
     page.keyboard.press("Escape")
     share(page)
+    expect(page.get_by_role("button", name="Copy HTML that embeds it")).to_be_visible()
     page.keyboard.press("Escape")
+    embedded = watch.page(page.url.removeprefix(watch.address).replace("run", "embed"))
+    expect(embedded.locator(".headline")).to_contain_text("Triton")
+    expect(embedded.get_by_role("navigation")).to_have_count(0)
+    with embedded.expect_popup() as opened:
+        embedded.get_by_role("link", name=re.compile("askgraph")).click()
+    expect(opened.value).to_have_url(page.url)
     other = watch.page(page.url.removeprefix(watch.address))
     expect(other.locator(".headline")).to_contain_text("Triton")
     expect(other.locator(".turn-question")).to_have_text("Moons that orbit Neptune")
@@ -731,6 +738,10 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
     expect(view.get_by_role("button", name="Copied")).to_be_visible()
     lines = page.evaluate("navigator.clipboard.readText()").splitlines()
     assert lines[:2] == ["planet\tnumber of moons", "Earth\t1"] and lines[-1] == "Saturn\t18"
+    view.get_by_role("button", name="Code").click()
+    view.get_by_role("button", name="Python").click()
+    expect(view.locator(".muted", has_text="Copied")).to_be_visible()
+    assert f'"{watch.address}/sparql/space?"' in page.evaluate("navigator.clipboard.readText()")
 
 
 COVERED = """card => {
@@ -1351,7 +1362,7 @@ def test_the_view_of_an_answer_is_pinned_kept_and_shared(watch: Watch) -> None:
     pin_here(page, "Harbours")
     await_board(page)
     other = watch.page(page.url.removeprefix(watch.address))
-    expect(other.get_by_role("alert")).to_contain_text("or it is not yours")
+    expect(other.get_by_role("alert")).to_contain_text("It may be private")
     share(page)
     await_board(other, opens=False)
     expect(other.get_by_text("Shared with you, read-only")).to_be_visible()

@@ -12,8 +12,7 @@ test("a file's format is what its name ends in, compressed or not", () => {
   assert.equal(formatOf("a.b.NT.GZ"), "N-Triples");
   assert.equal(formatOf("wiki.rdf.bz2"), "RDF/XML");
   assert.deepEqual(["a.n3", "a.csv.gz", "a.zip"].map(formatOf), ["N3", "CSV", "ZIP"]);
-  for (const name of ["ttl", "graph.gz", "notes.txt", ""])
-    assert.equal(formatOf(name), null, name);
+  for (const name of ["ttl", "graph.gz", "notes.txt", ""]) assert.equal(formatOf(name), null, name);
 });
 
 test("each file is told what is wrong with it", () => {

@@ -26,6 +26,7 @@ const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>>
   compare: () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage),
   history: () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage),
   boards: () => import("../boards/BoardPage.tsx").then((found) => found.BoardsPage),
+  embed: () => import("../ask/EmbedPage.tsx").then((found) => found.EmbedPage),
 };
 
 export function App() {
@@ -44,6 +45,7 @@ export function App() {
   useEffect(() => {
     document.title = title ? `${title} · askgraph` : "askgraph";
   }, [title]);
+  if (page === "embed" && load) return <Later load={load} props={{ id, query }} />;
   return (
     <>
       <a class="skip-link" href="#content">
@@ -76,7 +78,7 @@ function Missing() {
 function titleOf({ page, id }: Route): string {
   if (page === "ask") return id ? (turns.value.at(-1)?.question ?? "") : "";
   if (page === "graphs" && id) return id;
-  if (page === "missing") return "";
+  if (page === "missing" || page === "embed") return "";
   return page === "add" ? say.addGraph : say[page];
 }
 

@@ -7,7 +7,15 @@ interface Place {
   readonly query: URLSearchParams;
 }
 
-export type PageName = "ask" | "graphs" | "add" | "compare" | "history" | "boards" | "missing";
+export type PageName =
+  | "ask"
+  | "graphs"
+  | "add"
+  | "compare"
+  | "history"
+  | "boards"
+  | "embed"
+  | "missing";
 
 /** A page, and the id of the run, graph or board that it shows; "" for none. */
 export interface Route {
@@ -34,6 +42,7 @@ const WITH_ID: Readonly<Record<string, PageName>> = {
   run: "ask",
   graphs: "graphs",
   boards: "boards",
+  embed: "embed",
 };
 
 /** The route of a path. */
@@ -91,6 +100,10 @@ function followLink(event: MouseEvent): void {
   if (!link || link.hasAttribute("target") || link.hasAttribute("download")) return;
   const target = new URL(link.getAttribute("href") ?? "", location.href); // in a drawing, too
   if (target.origin !== location.origin || routeOf(target.pathname).page === "missing") return;
+  if (routeOf(location.pathname).page === "embed") {
+    link.target = "_blank"; // the frame keeps its answer
+    return;
+  }
   if (target.hash && target.pathname === location.pathname) return;
   event.preventDefault();
   navigate(target.pathname + target.search);

@@ -86,6 +86,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
         <Share
           title={say.shareTitle}
           address={`${location.origin}/run/${run.id}`}
+          embed={embedding(run)}
           shared={run.shared}
           setShared={(shared) => take(share(run.id, shared))}
         />
@@ -188,12 +189,14 @@ function Wrong({ send, standing: { end, words } }: WrongProps) {
 interface ShareProps {
   readonly title: string;
   readonly address: string;
+  /** HTML that shows it in another page. */
+  readonly embed?: string;
   readonly shared: boolean;
   readonly setShared: (shared: boolean) => Promise<unknown>;
 }
 
 /** The link to an answer or a board, and whether it opens for others. */
-export function Share({ title, address, shared, setShared }: ShareProps) {
+export function Share({ title, address, embed, shared, setShared }: ShareProps) {
   // What was ticked, until the server has replied.
   const [ticked, setTicked] = useState<boolean | null>(null);
   return (
@@ -219,11 +222,24 @@ export function Share({ title, address, shared, setShared }: ShareProps) {
               void setShared(on).then(() => setTicked(null));
             }}
           />
-          <CopyButton text={address} />
+          <div class="row">
+            <CopyButton text={address} />
+            {embed && shared && <CopyButton text={embed} label={say.embed} title={embed} />}
+          </div>
         </div>
       )}
     </Popover>
   );
+}
+
+/** A frame with a shared answer, as HTML. */
+function embedding({ id, question }: RunView): string {
+  const frame = document.createElement("iframe");
+  frame.src = `${location.origin}/embed/${id}`;
+  frame.title = question;
+  frame.width = "100%";
+  frame.height = "420";
+  return frame.outerHTML;
 }
 
 // The verified answer that a question was answered with: the caller's to withdraw, or to dispute.

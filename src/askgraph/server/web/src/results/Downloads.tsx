@@ -1,14 +1,18 @@
 // The whole result as a file.
 
+import { useState } from "preact/hooks";
 import { download, withQuery } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Menu } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/parts.tsx";
+import { codeOf } from "./code.ts";
 import { say } from "./words.ts";
 
 interface Props {
   readonly runId: string;
   readonly graph: string;
+  /** The query; null if no query gives the rows. */
+  readonly query: string | null;
   /** The number of rows that the file has. */
   readonly rows: number;
   /** Words that rows are filtered by; "" for all rows. */
@@ -26,8 +30,11 @@ const TABLES = {
 const TRIPLES = { ttl: "Turtle", nt: "N-Triples", jsonld: "JSON-LD" };
 
 /** A menu of formats: of the table, and of the triples behind it. */
-export function Downloads({ runId, graph, rows, search }: Props) {
+export function Downloads({ runId, graph, query, rows, search }: Props) {
   const [attempt, problem] = useAttempt();
+  const [isDone, setDone] = useState(false);
+  const endpoint = `${location.origin}/sparql/${encodeURIComponent(graph)}`;
+  const codes = Object.entries(codeOf(endpoint, query ?? ""));
   const files = (formats: Readonly<Record<string, string>>, search: string) =>
     Object.entries(formats).map(([format, name]) => ({
       name,
@@ -48,6 +55,26 @@ export function Downloads({ runId, graph, rows, search }: Props) {
           { title: say.downloadTriples, items: files(TRIPLES, "") },
         ]}
       />
+      {query !== null && (
+        <Menu
+          icon="copy"
+          label={say.code}
+          groups={[
+            {
+              title: say.copyCode,
+              items: codes.map(([name, code]) => ({
+                name,
+                take: () => void attempt(() => navigator.clipboard.writeText(code)).then(setDone),
+              })),
+            },
+          ]}
+        />
+      )}
+      {isDone && (
+        <span class="small muted" role="status">
+          {say.copied}
+        </span>
+      )}
       <ProblemNote problem={problem} />
     </>
   );
