@@ -1129,6 +1129,9 @@ def test_a_question_that_takes_long_is_stopped_and_taken_up_again(
     page.context.set_offline(False)
     expect(page.locator(".headline")).to_contain_text("5,149.5 km")
     page.context.set_offline(True)
+    page.locator("[data-question]").fill("How big is Io?")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Try again").click(trial=True, timeout=1500)  # nothing hides it
     page.get_by_role("link", name="History", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("could not be loaded")
     page.context.set_offline(False)

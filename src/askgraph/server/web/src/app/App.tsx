@@ -57,6 +57,11 @@ export function App() {
         {page === "missing" && <Missing />}
         {load && <Later key={page} load={load} props={{ id, query }} />}
       </main>
+      <footer class="page">
+        <a class="faint" href="/docs">
+          {say.interfaces}
+        </a>
+      </footer>
       <KeyDialog />
       <ShortcutsDialog />
     </>
@@ -141,9 +146,6 @@ function ShortcutsDialog() {
         checked={singleKeys.value}
         onChange={turnSingleKeys}
       />
-      <p>
-        <a href="/docs">{say.interfaces}</a>
-      </p>
       <Button look="" onClick={close} text={say.close} />
     </Dialog>
   );

@@ -3,7 +3,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { onReturn } from "../api/http.ts";
-import { Button } from "../parts/parts.tsx";
+import { Button, Loading } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface LaterProps<P extends object> {
@@ -58,8 +58,8 @@ export function Later<P extends object>({ load, props, isQuiet = false }: LaterP
       </div>
     );
   return (
-    <p class="page muted later" hidden={isQuiet}>
-      {say.loading}
-    </p>
+    <div class="page" hidden={isQuiet}>
+      <Loading />
+    </div>
   );
 }

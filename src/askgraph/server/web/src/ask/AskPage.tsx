@@ -12,7 +12,7 @@ import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { LinkButton, Named, Note, ProblemNote } from "../parts/parts.tsx";
+import { LinkButton, Loading, Named, Note, ProblemNote } from "../parts/parts.tsx";
 import { arranging, results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
@@ -97,6 +97,12 @@ function Conversation() {
   const last = shown.at(-1);
   const graphs = last && last.graphs.length > 0 ? last.graphs : chosenGraphs.value;
   const ask = (question: string) => void askNow(question, graphs);
+  const problem = last?.problem.value;
+  useEffect(() => {
+    // Above the box, which stays at the lower edge.
+    if (problem)
+      document.querySelector(".turn:last-of-type .note")?.scrollIntoView({ block: "nearest" });
+  }, [problem]);
   return (
     <div class="page stack conversation">
       <SideList
@@ -173,6 +179,8 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
   const questions = lists.flatMap((list) => list.questions.slice(0, each));
   const latest = recent.value.filter((run) => run.graphs.some((name) => graphs.includes(name)));
   useEffect(loadRecent, []);
+  const hasGraphs = knownGraphs.value.value ?? knownGraphs.problem.value;
+  if (questions.length === 0 && (found.busy || !hasGraphs)) return <Loading />;
   return (
     <div class="tiles starters">
       <StarterList

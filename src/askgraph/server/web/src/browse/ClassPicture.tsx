@@ -8,7 +8,7 @@ import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
 import { lineOf, shortenText, useWidth, widthOf } from "../results/measure.ts";
-import { type Box, layOut, type Node } from "./layout.ts";
+import { type Box, boxOf, LOOP, layOut, type Node } from "./layout.ts";
 import { say } from "./words.ts";
 
 const NARROW = 560;
@@ -53,7 +53,6 @@ function Picture({ graph, picture }: PictureProps) {
 function Drawing({ graph, picture, width }: PictureProps & { readonly width: number }) {
   const [near, setNear] = useState("");
   const isNarrow = width < NARROW;
-  const height = isNarrow ? 520 : 480;
   const leave = () => setNear("");
   const { ascent, descent } = lineOf();
   const high = ascent + descent;
@@ -70,13 +69,17 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
       const name = shortenText(label, LONGEST);
       return { ...one, name, label, wide: widthOf(name) + 6, high };
     });
-    return layOut(boxes, links, width, height);
+    return layOut(boxes, links, width, Math.min(isNarrow ? 520 : 480, 100 + 40 * boxes.length));
   }, [picture, width]);
+  const areas = nodes.map(boxOf);
+  const top = Math.min(...areas.map((area) => area.top)) - LOOP;
+  const height = Math.max(...areas.map(({ bottom }) => bottom)) - top;
   return (
     <svg
       class={near ? "classes-drawn pointed" : "classes-drawn"}
       role="group"
       aria-label={say.drawn}
+      viewBox={`0 ${top} ${width} ${height}`}
       {...{ width, height }}
     >
       <marker

@@ -37,7 +37,8 @@ export interface Edge extends Omit<Linked, "wide" | "high"> {
 
 const ROUNDS = 400;
 const GAP = 10;
-const LOOP = 18; // pixels that a loop rises above its circle
+/** Pixels that a loop rises above its circle. */
+export const LOOP = 18;
 /** Where a name may stand on its line. */
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
 

@@ -8,7 +8,14 @@ import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, joinWithDots, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
+import {
+  Button,
+  joinWithDots,
+  Loading,
+  ProblemNote,
+  SearchField,
+  SureDialog,
+} from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const PAUSE = 180;
@@ -24,6 +31,7 @@ export function HistoryPage({ query }: PageProps) {
       <h1>{say.title}</h1>
       <SearchField class="history-search" label={say.search} value={search} onText={setSearch} />
       <ProblemNote problem={problem} again={() => void load(false)} />
+      {!found && !problem && <Loading />}
       {found?.length === 0 && (
         <p class="muted">
           {search.trim() ? say.nothingFound : say.nothing}{" "}

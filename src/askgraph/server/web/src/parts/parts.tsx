@@ -460,6 +460,11 @@ export function Facts({ facts, ...rest }: FactsProps) {
   );
 }
 
+/** Stands for a part until it has loaded. */
+export function Loading() {
+  return <p class="muted later">{say.loading}</p>;
+}
+
 interface ProblemNoteProps {
   readonly problem: Problem | null;
   /** Tries again; without it no button is shown. */

@@ -59,7 +59,7 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
               class={`button small ${odd.has(one.toLowerCase()) ? "odd-word" : ""}`}
               aria-pressed={chosen.has(one)}
               title={odd.has(one.toLowerCase()) ? say.unused : undefined}
-              onClick={() => setWord(toggleWord(question, word, one))}
+              onClick={() => setWord(toggleWord(question, word, one) || word)}
             >
               <bdi>{one}</bdi>
             </button>
