@@ -30,7 +30,7 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
         with lock_file(
             tmp_path / "uploads" / ".locks" / "large"
         ):  # what it leaves cannot be cleared
-            await hub.jobs.begin(new, ANN, lambda: uploads.store_files(sent, folder, max_bytes=9))
+            await hub.jobs.begin(new, ANN, lambda: uploads.store_files(sent, folder))
             while (await hub.jobs.load_view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]
@@ -57,9 +57,7 @@ async def test_a_job_is_cancelled_while_its_files_are_stored(tmp_path: Path) -> 
         is_storing.set()
         may_store.wait(20)
         folder = uploads.get_upload_folder(tmp_path, new.job)
-        return uploads.store_files(
-            [uploads.ReceivedFile("moons.nt", io.BytesIO(MOON))], folder, max_bytes=9**6
-        )
+        return uploads.store_files([uploads.ReceivedFile("moons.nt", io.BytesIO(MOON))], folder)
 
     async with open_hub(ServeSettings(), Workspace(tmp_path)) as hub:
         begun = asyncio.create_task(hub.jobs.begin(new, ANN, store))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from askgraph.atomic_files import lock_file
 from askgraph.errors import SetupError
@@ -28,8 +28,7 @@ from askgraph.workspace.settings import GraphSettings
 _UPLOADS_FOLDER = "uploads"
 _SUFFIX_BY_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 _ZIP_MAGIC = b"PK\x03\x04"
-_ARCHIVE_MAGIC = (_ZIP_MAGIC, b"Rar!", b"7z\xbc\xaf")
-_MAX_ZIP_FILES = 100
+_ARCHIVE_MAGIC = (b"Rar!", b"7z\xbc\xaf")
 _SNIFFED_BYTES = 4096
 _MAX_NAME_CHARACTERS = 60  # characters of a name, of up to four bytes each
 _FOUR_TERMS = re.compile(rb"^\s*(<[^>]*>|_:\S+)\s+<[^>]*>\s+.+?\s(<[^>]*>|_:\S+)\s*\.\s*$", re.M)
@@ -49,52 +48,16 @@ def get_upload_folder(workspace: Path, job: str) -> Path:
     return workspace / _UPLOADS_FOLDER / job
 
 
-def store_files(files: Sequence[ReceivedFile], folder: Path, *, max_bytes: int) -> tuple[Path, ...]:
-    """Copy files, and those in ZIP archives, into a new folder and return their paths.
+def store_files(files: Sequence[ReceivedFile], folder: Path) -> tuple[Path, ...]:
+    """Copy files into a new folder and return their paths.
 
     Raises:
-        TooLarge: the files in archives have more than `max_bytes`.
-        SetupError: a file is not RDF by name and content, an archive has too many files, or there
-            are no files.
+        SetupError: a file is not RDF by name and content, or there are no files.
     """
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
     folder.mkdir(parents=True)
-    unpacked = enumerate(_unpack_archives(files, max_bytes), 1)
-    try:
-        return tuple(_store_file(file, number, folder) for number, file in unpacked)
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError) as problem:
-        raise SetupError(f"an archive cannot be unpacked: {problem}") from problem
-
-
-def _unpack_archives(files: Sequence[ReceivedFile], max_bytes: int) -> Iterator[ReceivedFile]:
-    """Yield files, and those in ZIP archives that are named as RDF or tables."""
-    remaining_bytes = max_bytes
-    for file in files:
-        is_zip = file.content.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
-        file.content.seek(0)
-        if not is_zip:
-            yield file
-            continue
-        with zipfile.ZipFile(file.content) as archive:
-            members = [
-                member
-                for member in archive.infolist()
-                if _split_name(member.filename)[1]
-                and not re.search(r"(^|/)(\.[^.]|__MACOSX/)", member.filename)
-            ]
-            # No more bytes are read of a member than it declares.
-            remaining_bytes -= sum(member.file_size for member in members)
-            if remaining_bytes < 0:
-                raise _build_size_error(_clip_name(file.name), max_bytes)
-            if not 0 < len(members) <= _MAX_ZIP_FILES:
-                raise SetupError(
-                    f"{_clip_name(file.name)} contains {len(members):,} RDF files and tables: "
-                    f"send 1 to {_MAX_ZIP_FILES}"
-                )
-            for member in members:
-                with archive.open(member) as content:
-                    yield ReceivedFile(member.filename, content)
+    return tuple(_store_file(file, number, folder) for number, file in enumerate(files, 1))
 
 
 def find_uploads(workspace: Path, settings: GraphSettings) -> Path | None:
@@ -130,7 +93,7 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     if head.startswith(_ARCHIVE_MAGIC):
         raise SetupError(
             f"{_clip_name(file.name)} is an archive: send the files in it, each compressed "
-            "with gzip, bzip2 or xz, or in one .zip"
+            "with gzip, bzip2 or xz, or in a ZIP archive"
         )
     compressions = (suffix for magic, suffix in _SUFFIX_BY_MAGIC.items() if head.startswith(magic))
     compression = next(compressions, "")
@@ -140,7 +103,7 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     if compression:
         head = next(read_unpacked(path, chunk_bytes=_SNIFFED_BYTES), b"")
     stem, suffix = _split_name(file.name)
-    suffix = suffix or _guess_suffix(head)
+    suffix = ".zip" if head.startswith(_ZIP_MAGIC) else suffix or _guess_suffix(head)
     if not suffix:
         raise SetupError(
             f"{_clip_name(file.name)} has an unknown file type; supported: "
@@ -158,7 +121,7 @@ def _split_name(name: str) -> tuple[str, str]:
         file_name = file_name.removesuffix(packed_suffix)
     stem, dot, suffix = file_name.rpartition(".")
     suffix = f".{suffix.lower()}" if dot else ""
-    format_suffix = suffix if suffix in READABLE_SUFFIXES else ""
+    format_suffix = suffix if suffix in (*READABLE_SUFFIXES, ".zip") else ""
     safe_stem = re.sub(r"[^\w-]+", "-", stem if format_suffix else file_name).strip("-")[
         :_MAX_NAME_CHARACTERS
     ]
@@ -206,8 +169,9 @@ def remove_graph(workspace: Workspace, name: str, job: str) -> None:
 
 
 _CHUNK_BYTES = 1 << 20
-_UNPACKERS: dict[str, Callable[[Path], BufferedIOBase]] = {
-    ".gz": gzip.GzipFile,
+_UNPACK_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+_UNPACKERS: dict[str, Callable[[Any], BufferedIOBase]] = {
+    ".gz": gzip.open,
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
 }
@@ -225,23 +189,33 @@ def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
         for chunk in read_unpacked(file):
             remaining_bytes -= len(chunk)
             if remaining_bytes < 0:
-                raise _build_size_error(file.name, max_bytes)
+                raise TooLarge(
+                    f"{file.name} makes the upload larger than {max_bytes // 2**20:,} MB, "
+                    "unpacked: remove some files, or ask the operator to raise upload_mb"
+                )
         check_xml_elements(file.name, read_unpacked(file, chunk_bytes=1 << 16))
 
 
-def _build_size_error(name: str, max_bytes: int) -> TooLarge:
-    return TooLarge(
-        f"{name} makes the upload larger than {max_bytes // 2**20:,} MB, unpacked: "
-        "remove some files, or ask the operator to raise upload_mb"
-    )
-
-
 def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Yield a file's unpacked content in chunks; raise `SetupError` if it cannot be unpacked."""
+    """Yield a file's unpacked content in chunks, of a ZIP archive that of all files in it.
+
+    Raises:
+        SetupError: the file cannot be unpacked.
+    """
     try:
-        unpacker = _UNPACKERS.get(file.suffix)
-        with unpacker(file) if unpacker else file.open("rb") as stream:
-            while data := stream.read(chunk_bytes):
-                yield data
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
+        for packed in _open_packed(file):
+            unpacker = _UNPACKERS.get(Path(packed.name).suffix.lower())
+            with packed, unpacker(packed) if unpacker else packed as stream:
+                while data := stream.read(chunk_bytes):
+                    yield data
+    except (*_UNPACK_ERRORS, OSError, EOFError) as problem:
         raise SetupError(f"{file.name} cannot be unpacked: {problem}") from problem
+
+
+def _open_packed(file: Path) -> Iterator[IO[bytes]]:
+    """Open a file, or the files in a ZIP archive one after the other."""
+    if file.suffix != ".zip":
+        yield file.open("rb")
+        return
+    with zipfile.ZipFile(file) as archive:
+        yield from map(archive.open, archive.namelist())

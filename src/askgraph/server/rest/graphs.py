@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -230,8 +229,7 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
         ]
         new_graph = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
         await request.is_disconnected()  # resumes reading, which a large last part has paused
-        store = partial(store_files, files, folder, max_bytes=hub.settings.upload_mb * 2**20)
-        job = await hub.jobs.begin(new_graph, caller, store)
+        job = await hub.jobs.begin(new_graph, caller, lambda: store_files(files, folder))
     # A client that disconnected during the last bytes cannot cancel the job: it has no id.
     return await hub.jobs.cancel(job.id, caller) if await request.is_disconnected() else job
 
