@@ -38,6 +38,7 @@ _MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 _ENCODING_SUFFIXES = {"br": ".br", "gzip": ".gz"}
+_ENCODING = re.compile(r"([\w*]+)(\s*;\s*q=0(?:\.0*)?\s*(?=,|$))?[^,]*")
 _IMMUTABLE_CACHE = "public, max-age=31536000, immutable"  # the name changes with the content
 _MAX_PREVIEW_CHARACTERS = 300
 _NOT_BUILT_HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><title>askgraph</title>
@@ -115,10 +116,8 @@ async def _build_preview(request: Request, id: str) -> str:
         return ""  # the page asks for the question again, and shows the problem
     if not run.shared:
         return ""
-    answer = run.answer or {}
-    sentence = str(answer.get("sentence") or answer.get("words") or "")
-    tags = {"title": run.question, "description": sentence[:_MAX_PREVIEW_CHARACTERS]}
-    tags |= {"type": "website", "site_name": "askgraph"}
+    sentence = str((run.answer or {}).get("sentence", ""))[:_MAX_PREVIEW_CHARACTERS]
+    tags = {"title": run.question, "description": sentence, "type": "website"}
     return f"<title>{escape(run.question)} · askgraph</title>" + "".join(
         f'\n<meta property="og:{name}" content="{escape(text)}">' for name, text in tags.items()
     )
@@ -150,14 +149,8 @@ def _read_file(path: Path) -> _StaticFile:
 
 
 def _build_response(request: Request, file: _StaticFile, *, cache: str) -> Response:
-    accept_parts = [
-        part.strip() for part in request.headers.get("accept-encoding", "").lower().split(",")
-    ]
-    accepted = {
-        name.strip()
-        for name, _, weight in (part.partition(";") for part in accept_parts)
-        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    }
+    accept = request.headers.get("accept-encoding", "").lower()
+    accepted = {name for name, refused in _ENCODING.findall(accept) if not refused}
     encoding = next(
         (name for name in _ENCODING_SUFFIXES if name in accepted and name in file.variants), ""
     )

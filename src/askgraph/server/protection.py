@@ -33,6 +33,7 @@ _FIXED_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+_FRAMED_PREFIX = "/embed/"  # of pages that other sites may show in a frame
 _HSTS_ONE_YEAR = "max-age=31536000"
 _CORS_HEADERS = tuple(
     (
@@ -65,8 +66,7 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
 def build_content_policy(settings: ServeSettings, frames: str = "'none'") -> str:
     """Build the content security policy: only own content, plus images if settings allow.
 
-    Args:
-        frames: the sites that may show the page in a frame.
+    The sites in `frames` may show the page in a frame.
     """
     images = ["'self'", "data:"]
     if settings.images:
@@ -93,8 +93,7 @@ def build_content_policy(settings: ServeSettings, frames: str = "'none'") -> str
 class SecurityHeaders:
     """Middleware that adds security headers to every response, without replacing a handler's.
 
-    API responses are not cached unless a handler allows it. Over TLS it adds HSTS. Any site may
-    show a page below `/embed/` in a frame: it only shows an answer.
+    API responses are not cached unless a handler allows it. Over TLS it adds HSTS.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
@@ -105,9 +104,11 @@ class SecurityHeaders:
             "Content-Security-Policy": build_content_policy(settings),
             "Cross-Origin-Resource-Policy": resource_policy,
         }
-        policy = {"Content-Security-Policy": build_content_policy(settings, "*")}
-        self._embed_headers = {**self._headers, **policy}
-        del self._embed_headers["X-Frame-Options"]
+        self._framed_headers = {
+            **self._headers,
+            "Content-Security-Policy": build_content_policy(settings, "*"),
+        }
+        del self._framed_headers["X-Frame-Options"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request, and add the headers to the response."""
@@ -115,7 +116,8 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
 
-        added = self._embed_headers if _is_embedded(scope) else self._headers
+        is_framed = get_route_path(scope).startswith(_FRAMED_PREFIX)
+        added = self._framed_headers if is_framed else self._headers
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -286,22 +288,18 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
             if not is_safe:
                 return False
         follows_link = headers.get("sec-fetch-mode") == "navigate" and (
-            headers.get("sec-fetch-dest", "document") == "document" or _is_embedded(scope)
+            headers.get("sec-fetch-dest", "document") == "document"
+            or get_route_path(scope).startswith(_FRAMED_PREFIX)
         )
         return site is None or site in _OWN_SITES or (is_safe and follows_link)
 
-    def check(scope: Scope) -> Problem | None:
-        detail = (
-            "pages of other sites may not do this: the operator can allow their origin with"
-            " cors_origins"
-        )
-        return (
-            None
-            if is_allowed(scope)
-            else _build_problem(403, "origin", "Cross-site request refused", detail)
-        )
-
-    return check
+    problem = _build_problem(
+        403,
+        "origin",
+        "Cross-site request refused",
+        "pages of other sites may not do this: cors_origins allows their origin",
+    )
+    return lambda scope: None if is_allowed(scope) else problem
 
 
 def check_nul(scope: Scope) -> Problem | None:
@@ -354,11 +352,6 @@ def get_route_path(scope: Scope) -> str:
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     has_prefix = root and (path == root or path.startswith(f"{root}/"))
     return path.removeprefix(root) if has_prefix else path
-
-
-def _is_embedded(scope: Scope) -> bool:
-    """Return whether a request is for a page that other sites may show in a frame."""
-    return get_route_path(scope).startswith("/embed/")
 
 
 def _get_host(scope: Scope) -> str:

@@ -151,7 +151,7 @@ async def get_run(id: str, hub: HubDep, caller: Asker) -> RunView:
 @router.delete("/runs/{id}", status_code=204)
 async def delete_run(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a question of the caller."""
-    await hub.records.load_own_run(id, caller)
+    await hub.records.load_run(id, caller, must_own=True)
     await stop_runs(hub, caller.id, run=id)
     await hub.store.delete_row(runs, id)
 
@@ -244,7 +244,7 @@ async def get_context(
 @router.post("/runs/{id}/cancel")
 async def cancel_run(id: str, hub: HubDep, caller: Asker) -> RunView:
     """Stop a question that is under way."""
-    await hub.records.load_own_run(id, caller)
+    await hub.records.load_run(id, caller, must_own=True)
     await hub.runs.cancel(id)
     return await hub.records.load_view(id, caller)
 
@@ -264,7 +264,7 @@ async def edit_run(id: str, body: EditBody, hub: HubDep, caller: Querier) -> Run
 @router.post("/runs/{id}/share")
 async def share_run(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView:
     """Share a question by its address with others who may ask its graphs, or stop sharing it."""
-    await hub.records.load_own_run(id, caller)
+    await hub.records.load_run(id, caller, must_own=True)
     await hub.store.update_row(runs, id, shared=body.shared)
     return await hub.records.load_view(id, caller)
 

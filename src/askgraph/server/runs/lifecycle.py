@@ -159,19 +159,15 @@ class RunRecords:
             await self.store.finish_run(id, **end)
             self._unsaved_ends.pop(id, None)
 
-    async def load_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run; raise `NotFound` if the caller may read no such run."""
+    async def load_run(self, id: str, caller: Principal, *, must_own: bool = False) -> RunRow:
+        """Load a run; raise `NotFound` if the caller may not read it, or does not own it."""
         row = await self.store.get_run(id)
-        if row is None or not _can_read(row, caller):
-            raise _build_missing_error(id)
-        return row
-
-    async def load_own_run(self, id: str, caller: Principal) -> RunRow:
-        """Load a run of the caller; raise `NotFound` if there is no such run."""
-        row = await self.load_run(id, caller)
-        if not _is_owner(row, caller):
-            raise _build_missing_error(id)
-        return row
+        if row and _can_read(row, caller) and (_is_owner(row, caller) or not must_own):
+            return row
+        raise NotFound(
+            f"There is no question {id!r} that you may open. It may be private, deleted, or asked "
+            "in another browser: ask whoever sent you the link to share it."
+        )
 
     async def load_view(self, id: str, caller: Principal, *, just_ended: bool = False) -> RunView:
         """Load a run as the API returns it.
@@ -299,13 +295,6 @@ class RunRecords:
                 conversation.append(PreviousQuestion(row.question, query))
             id = row.after
         return tuple(reversed(conversation))
-
-
-def _build_missing_error(id: str) -> NotFound:
-    return NotFound(
-        f"There is no question {id!r} that you may open. It may be private, deleted, or asked in "
-        "another browser: ask whoever sent you the link to share it."
-    )
 
 
 def _is_owner(row: RunRow, caller: Principal) -> bool:

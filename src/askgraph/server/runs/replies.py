@@ -152,7 +152,7 @@ async def choose_interpretation(hub: Hub, id: str, option: int, caller: Principa
         SetupError: the run asked no clarification, or has no such option.
         QueryError, ServiceError: the query of the interpretation fails.
     """
-    row = await hub.records.load_own_run(id, caller)
+    row = await hub.records.load_run(id, caller, must_own=True)
     trace, head, outcome = await hub.records.load_outcome(id, caller)
     if not isinstance(outcome, Clarification):
         raise SetupError(f"question {id!r} asked no question back: there is nothing to choose")
