@@ -78,7 +78,12 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
     async def serve_document(request: Request) -> Response:
         if index is None:
             return HTMLResponse(_NOT_BUILT_HTML, status_code=503)
-        return _build_response(request, index, cache="no-cache")
+        run = request.path_params.get("run")
+        tags = await _build_preview(request, run) if run else ""
+        if not tags:
+            return _build_response(request, index, cache="no-cache")
+        document = index.variants[""].decode().replace("<title>askgraph</title>", tags)
+        return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
 
     async def serve_asset(request: Request, name: str) -> Response:
         file = assets.get(name)
@@ -86,16 +91,8 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
             return Response("File not found.", status_code=404, media_type="text/plain")
         return _build_response(request, file, cache=_IMMUTABLE_CACHE)
 
-    async def serve_run(request: Request, run: str) -> Response:
-        tags = "" if index is None else await _build_preview(request, run)
-        if index is None or not tags:
-            return await serve_document(request)
-        document = index.variants[""].decode().replace("<title>askgraph</title>", tags)
-        return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
-
     for path in PAGES:
-        serve = serve_run if path.endswith("/{run}") else serve_document
-        router.add_api_route(path, serve, methods=["GET", "HEAD"])
+        router.add_api_route(path, serve_document, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{name}", serve_asset, methods=["GET", "HEAD"])
     return router
 
@@ -368,12 +365,9 @@ def _render_type(schema: JsonObject) -> str:
         return f'<a href="#schema-{name}">{name}</a>'
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_render_type(option) for option in schema["anyOf"]))
-    if "enum" in schema:
-        return " or ".join(
-            f"<code>{escape(json.dumps(option))}</code>" for option in schema["enum"]
-        )
-    if "const" in schema:
-        return f"<code>{escape(json.dumps(schema['const']))}</code>"
+    if "enum" in schema or "const" in schema:
+        options = schema.get("enum") or [schema["const"]]
+        return " or ".join(f"<code>{escape(json.dumps(option))}</code>" for option in options)
     kind = schema.get("type", "any")
     if kind == "array":
         items = schema.get("items", {})

@@ -35,12 +35,9 @@ _FIXED_HEADERS = {
 }
 _FRAMED_PREFIX = "/embed/"  # of pages that other sites may show in a frame
 _HSTS_ONE_YEAR = "max-age=31536000"
-_CORS_HEADERS = tuple(
-    (
-        "Accept Authorization Content-Type Last-Event-ID MCP-Protocol-Version X-API-Key "
-        "X-Request-Id"
-    ).split()
-)
+_CORS_HEADERS = (
+    "Accept Authorization Content-Type Last-Event-ID MCP-Protocol-Version X-API-Key X-Request-Id"
+).split()
 
 
 def protect(app: FastAPI, settings: ServeSettings) -> None:
@@ -74,19 +71,10 @@ def build_content_policy(settings: ServeSettings, frames: str = "'none'") -> str
     if settings.tiles:
         tiles = urlsplit(settings.tiles)
         images.append(f"{tiles.scheme}://{tiles.netloc.replace('{s}', '*')}")
-    return "; ".join(
-        [
-            "default-src 'none'",
-            "script-src 'self'",
-            "style-src 'self'",
-            f"img-src {' '.join(images)}",
-            "connect-src 'self'",
-            "font-src 'self'",
-            "manifest-src 'self'",
-            f"frame-ancestors {frames}",
-            "base-uri 'none'",
-            "form-action 'self'",
-        ]
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        f"img-src {' '.join(images)}; font-src 'self'; manifest-src 'self'; "
+        f"frame-ancestors {frames}; base-uri 'none'; form-action 'self'"
     )
 
 

@@ -99,12 +99,12 @@ def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> 
     page = watch.page("/compare")
     expect(page.get_by_role("textbox")).to_be_visible()
     held: list[Route] = []
-    page.route("**/assets/Arranging-*.js", lambda route: held.append(route))
+    page.route("**/assets/ResultView-*.js", lambda route: held.append(route))
     page.get_by_role("link", name="askgraph: go to the question box").click()
     ask(page, "When was Armstrong born?", settles=False)
     readings = page.get_by_text(re.compile(r"^Other readings"))
     page.locator(".read-back .part").first.wait_for()  # and then the chips are to be loaded
-    page.locator(".later").wait_for(state="attached")
+    page.locator(".later").first.wait_for(state="attached")
     before = readings.bounding_box()
     assert held
     for route in held:

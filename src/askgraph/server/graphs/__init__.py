@@ -6,7 +6,7 @@ Also summaries of graphs. Submodules add graphs by upload or address, in jobs.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -332,17 +332,13 @@ class SummaryCache:
         return summary
 
     def _read(self, name: str, language: str, settings: GraphSettings) -> GraphSummary:
-        try:
+        profile, description = None, DatasetDescription("")
+        with suppress(SetupError):
             profile = self._workspace.load_profile(name)
-        except SetupError:
-            profile = None
-        try:
-            description = next(
-                iter(load_descriptions(self._workspace.get_description_file(name))),
-                DatasetDescription(""),
-            )
-        except SetupError:
-            description = DatasetDescription("")
+        with suppress(SetupError):
+            descriptions = load_descriptions(self._workspace.get_description_file(name))
+            description = next(iter(descriptions), description)
+        languages = profile.languages if profile else ()
         label = choose_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
@@ -353,9 +349,7 @@ class SummaryCache:
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,
             predicates=len(profile.predicates) if profile else None,
-            languages=[tag for tag, _ in profile.languages[:_MAX_LANGUAGES] if tag]
-            if profile
-            else [],
+            languages=[tag for tag, _ in languages[:_MAX_LANGUAGES] if tag],
             remote=settings.url is not None,
             source=_describe_source(settings),
             license=description.license,

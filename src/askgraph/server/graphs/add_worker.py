@@ -182,11 +182,8 @@ def _add_graph(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
     check_files(files, max_bytes=task["unpacked"])
     with lock_file(workspace.folder / "uploads" / ".locks" / name):
         profile = workspace.add(name, sources, settings=task["settings"], progress=report)
-        profile = (
-            workspace.complete_survey(name, progress=report)
-            if workspace.has_pending_survey(name)
-            else profile
-        )
+        if workspace.has_pending_survey(name):
+            profile = workspace.complete_survey(name, progress=report)
     return {
         "triples": profile.triples,
         "classes": len(profile.classes),

@@ -282,10 +282,8 @@ class GraphJobs:
                     seconds=settings.upload_seconds,
                 )
                 graph_view = await add_in_process(task, job.report_progress)
-            end = {
-                "state": "done",
-                "progress": {**job.row.progress, "added": graph_view.model_dump()},
-            }
+            progress = {**job.row.progress, "added": graph_view.model_dump()}
+            end = {"state": "done", "progress": progress}
         except asyncio.CancelledError:
             end = {"state": job.stops_as}
         except AskgraphError as error:
@@ -355,12 +353,8 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
     def normalize_owner(owner: str) -> str:
         return ANONYMOUS if owner.startswith("visitor:") else owner
 
-    if (
-        sum(
-            bool(owner) and normalize_owner(owner) == normalize_owner(caller.id) for owner in owners
-        )
-        >= max_graphs
-    ):
+    own = normalize_owner(caller.id)
+    if sum(normalize_owner(owner) == own for owner in owners if owner) >= max_graphs:
         raise NotAllowedError(
             f"{max_graphs} graphs were added already, the most allowed: remove one, or let the"
             " operator raise graphs_per_caller"

@@ -419,10 +419,7 @@ async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = 
         may_read = board.shared or caller.has_scope("admin")
         if board.owner == caller.id or (may_read and not must_own):
             return board
-    raise NotFound(
-        f"There is no board {id!r} that you may open. It may be private, deleted, or made in "
-        "another browser: ask whoever sent you the link to share it."
-    )
+    raise NotFound(f"There is no board {id!r} to open. It may be private, or of another browser.")
 
 
 async def _load_pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:

@@ -88,10 +88,9 @@ export function formatSize(bytes: number, locale: string): string {
 
 /** A name that no graph has: with a number if it is taken. */
 export function freeName(name: string, taken: readonly string[]): string {
-  for (let at = 1; ; at++) {
-    const free = at === 1 ? name : `${name.slice(0, MOST_LETTERS - 3)}-${at}`;
-    if (!taken.includes(free)) return free;
-  }
+  let free = name;
+  for (let at = 2; taken.includes(free); at++) free = `${name.slice(0, MOST_LETTERS - 3)}-${at}`;
+  return free;
 }
 
 /** Whether a name is allowed for a graph. */

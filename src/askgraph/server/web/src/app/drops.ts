@@ -7,29 +7,21 @@ export const adding = () => import("../add/AddPage.tsx");
 
 export function listenToDrops(): () => void {
   const stop = new AbortController();
-  const listen = <Name extends "dragstart" | "dragend" | "dragover" | "drop">(
-    name: Name,
-    act: (event: DragEvent) => void,
-  ) => document.addEventListener(name, act, stop);
-  let isOwn = false; // a link or text of this page
-  const accepts = ({ dataTransfer, defaultPrevented }: DragEvent) =>
-    !isOwn &&
-    !defaultPrevented &&
-    dataTransfer?.types.some((type) => type === "Files" || type === "text/uri-list");
-  listen("dragstart", () => {
-    isOwn = true;
-  });
-  listen("dragend", () => {
-    isOwn = false;
-  });
-  listen("dragover", (event) => accepts(event) && event.preventDefault());
-  listen("drop", (event) => {
-    if (!accepts(event)) return;
+  let isOwn = false; // a link or a text of this page is dragged
+  for (const name of ["dragstart", "dragend", "dragover", "drop"] as const)
+    document.addEventListener(name, act, stop);
+  return () => stop.abort();
+
+  function act(event: DragEvent): void {
+    if (event.type === "dragstart" || event.type === "dragend") isOwn = event.type === "dragstart";
+    const { dataTransfer: data, defaultPrevented } = event;
+    if (isOwn || defaultPrevented || !data?.types.some((type) => TYPES.includes(type))) return;
     event.preventDefault();
-    const files = [...(event.dataTransfer?.files ?? [])];
-    const address = event.dataTransfer?.getData("text/uri-list") ?? "";
+    if (event.type !== "drop") return;
+    const [files, address] = [[...data.files], data.getData("text/uri-list")];
     navigate("/add");
     void adding().then(({ addDropped }) => addDropped(files, address));
-  });
-  return () => stop.abort();
+  }
 }
+
+const TYPES: readonly string[] = ["Files", "text/uri-list"];

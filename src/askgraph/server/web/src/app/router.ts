@@ -7,16 +7,6 @@ interface Place {
   readonly query: URLSearchParams;
 }
 
-export type PageName =
-  | "ask"
-  | "graphs"
-  | "add"
-  | "compare"
-  | "history"
-  | "boards"
-  | "embed"
-  | "missing";
-
 /** A page, and the id of the run, graph or board that it shows; "" for none. */
 export interface Route {
   readonly page: PageName;
@@ -30,25 +20,17 @@ export const place = signal<Place>(here());
 export const left = signal<{ readonly focus: Element | null } | null>(null);
 
 /** The pages by the first part of their paths: alone, and with the id of something. */
-const ALONE: Readonly<Record<string, PageName>> = {
-  "": "ask",
-  graphs: "graphs",
-  add: "add",
-  compare: "compare",
-  history: "history",
-  boards: "boards",
-};
-const WITH_ID: Readonly<Record<string, PageName>> = {
-  run: "ask",
-  graphs: "graphs",
-  boards: "boards",
-  embed: "embed",
-};
+const ALONE = ["graphs", "add", "compare", "history", "boards"] as const;
+const WITH_ID = ["graphs", "boards", "embed"] as const;
+
+export type PageName = (typeof ALONE)[number] | (typeof WITH_ID)[number] | "ask" | "missing";
 
 /** The route of a path. */
 export function routeOf(path: string): Route {
   const [first = "", id = "", ...more] = path.split("/").slice(1).map(decodePart);
-  const page = more.length > 0 ? undefined : (id ? WITH_ID : ALONE)[first];
+  if (more.length > 0) return { page: "missing", id: "" };
+  if (first === (id ? "run" : "")) return { page: "ask", id };
+  const page = (id ? WITH_ID : ALONE).find((name) => name === first);
   return page ? { page, id } : { page: "missing", id: "" };
 }
 

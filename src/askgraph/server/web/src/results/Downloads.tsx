@@ -5,7 +5,6 @@ import { download, withQuery } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Menu } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/parts.tsx";
-import { codeOf } from "./code.ts";
 import { say } from "./words.ts";
 
 interface Props {
@@ -78,4 +77,25 @@ export function Downloads({ runId, graph, query, rows, search }: Props) {
       <ProblemNote problem={problem} />
     </>
   );
+}
+
+// The query as code that runs it and reads its table.
+
+function codeOf(address: string, query: string): Readonly<Record<string, string>> {
+  const isPlain = !/"""|\\|"$/.test(query);
+  return {
+    SPARQL: query,
+    Python: `from urllib.parse import urlencode
+
+import pandas
+
+query = ${isPlain ? `"""${query}"""` : JSON.stringify(query)}
+address = "${address}?" + urlencode({"query": query})
+table = pandas.read_csv(address, storage_options={"Accept": "text/csv"})
+`,
+    R: `query <- r"---(${query})---"
+address <- paste0("${address}?query=", URLencode(query, reserved = TRUE))
+table <- read.csv(url(address, headers = c(Accept = "text/csv")))
+`,
+  };
 }
