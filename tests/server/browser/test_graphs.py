@@ -561,7 +561,7 @@ FOCUSED = """() => {
     name: node.outerHTML.slice(0, 120),
     top: box.top + scrollY, left: box.left, height: box.height,
     area: node.closest("header") ? "bar" : node.closest(".follow-up") ? "follow-up" :
-      node.matches(".skip-link") ? "skip" : "main",
+      node.matches(".skip-link") ? "skip" : node.closest("footer") ? "foot" : "main",
     seen: box.width > 0 && box.height > 0 && frames.some(style =>
       (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2) ||
       style.boxShadow.includes("3px")),
@@ -603,8 +603,8 @@ def test_tab_goes_through_an_answer_as_it_is_read_and_the_focus_is_seen(
     found = stops(page)
     assert [one["name"] for one in found if not one["seen"]] == []
     areas = [one["area"] for one in found]
-    assert areas == sorted(areas, key=["skip", "bar", "main", "follow-up"].index)
-    assert {"skip", "bar", "main", "follow-up"} == set(areas)
+    order = ["skip", "bar", "main", "follow-up", "foot"]
+    assert areas == sorted(areas, key=order.index) and set(order) == set(areas)
     main = [one for one in found if one["area"] == "main"]
     assert len(main) > 12
     for before, after in pairwise(main):
