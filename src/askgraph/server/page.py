@@ -78,8 +78,7 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
     async def serve_document(request: Request) -> Response:
         if index is None:
             return HTMLResponse(_NOT_BUILT_HTML, status_code=503)
-        run = request.path_params.get("run")
-        tags = await _build_preview(request, run) if run else ""
+        tags = await _build_preview(request)
         if not tags:
             return _build_response(request, index, cache="no-cache")
         document = index.variants[""].decode().replace("<title>askgraph</title>", tags)
@@ -97,18 +96,15 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
     return router
 
 
-async def _build_preview(request: Request, id: str) -> str:
-    """Return the title and tags that preview a shared question; "" if the caller may not read it.
-
-    Other sites fetch the tags to show a link (https://ogp.me).
-    """
+async def _build_preview(request: Request) -> str:
+    """Return the title and Open Graph tags of a shared question; "" for any other page."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
-    if hub is None:
+    if hub is None or "run" not in request.path_params:
         return ""
     try:
         caller = await identify_caller(request, hub)
         caller.require_scope("ask")
-        run = await hub.records.load_run(id, caller)
+        run = await hub.records.load_run(request.path_params["run"], caller)
     except AskgraphError:
         return ""  # the page asks for the question again, and shows the problem
     if not run.shared:

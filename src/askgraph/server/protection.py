@@ -61,10 +61,7 @@ def protect(app: FastAPI, settings: ServeSettings) -> None:
 
 
 def build_content_policy(settings: ServeSettings, frames: str = "'none'") -> str:
-    """Build the content security policy: only own content, plus images if settings allow.
-
-    The sites in `frames` may show the page in a frame.
-    """
+    """Build the content security policy: own content, allowed images, and who may frame it."""
     images = ["'self'", "data:"]
     if settings.images:
         images.append("https:")
@@ -92,10 +89,8 @@ class SecurityHeaders:
             "Content-Security-Policy": build_content_policy(settings),
             "Cross-Origin-Resource-Policy": resource_policy,
         }
-        self._framed_headers = {
-            **self._headers,
-            "Content-Security-Policy": build_content_policy(settings, "*"),
-        }
+        policy = build_content_policy(settings, "*")
+        self._framed_headers = {**self._headers, "Content-Security-Policy": policy}
         del self._framed_headers["X-Frame-Options"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -281,12 +276,8 @@ def build_origin_check(settings: ServeSettings) -> RequestCheck:
         )
         return site is None or site in _OWN_SITES or (is_safe and follows_link)
 
-    problem = _build_problem(
-        403,
-        "origin",
-        "Cross-site request refused",
-        "pages of other sites may not do this: cors_origins allows their origin",
-    )
+    detail = "pages of other sites may not do this: cors_origins allows their origin"
+    problem = _build_problem(403, "origin", "Cross-site request refused", detail)
     return lambda scope: None if is_allowed(scope) else problem
 
 

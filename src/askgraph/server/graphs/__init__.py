@@ -338,7 +338,7 @@ class SummaryCache:
         with suppress(SetupError):
             descriptions = load_descriptions(self._workspace.get_description_file(name))
             description = next(iter(descriptions), description)
-        languages = profile.languages if profile else ()
+        tags = [tag for tag, _ in profile.languages] if profile else []
         label = choose_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
@@ -349,7 +349,7 @@ class SummaryCache:
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,
             predicates=len(profile.predicates) if profile else None,
-            languages=[tag for tag, _ in languages[:_MAX_LANGUAGES] if tag],
+            languages=list(filter(None, tags[:_MAX_LANGUAGES])),
             remote=settings.url is not None,
             source=_describe_source(settings),
             license=description.license,

@@ -27,7 +27,6 @@ from askgraph.workspace.settings import GraphSettings
 
 _UPLOADS_FOLDER = "uploads"
 _SUFFIX_BY_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
-_ZIP_MAGIC = b"PK\x03\x04"
 _ARCHIVE_MAGIC = (b"Rar!", b"7z\xbc\xaf")
 _SNIFFED_BYTES = 4096
 _MAX_NAME_CHARACTERS = 60  # characters of a name, of up to four bytes each
@@ -103,7 +102,7 @@ def _store_file(file: ReceivedFile, number: int, folder: Path) -> Path:
     if compression:
         head = next(read_unpacked(path, chunk_bytes=_SNIFFED_BYTES), b"")
     stem, suffix = _split_name(file.name)
-    suffix = ".zip" if head.startswith(_ZIP_MAGIC) else suffix or _guess_suffix(head)
+    suffix = ".zip" if head.startswith(b"PK\x03\x04") else suffix or _guess_suffix(head)
     if not suffix:
         raise SetupError(
             f"{_clip_name(file.name)} has an unknown file type; supported: "
@@ -197,11 +196,7 @@ def check_files(files: Sequence[Path], *, max_bytes: int) -> None:
 
 
 def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """Yield a file's unpacked content in chunks, of a ZIP archive that of all files in it.
-
-    Raises:
-        SetupError: the file cannot be unpacked.
-    """
+    """Yield the unpacked content of a file, or of all files in a ZIP archive, in chunks."""
     try:
         for packed in _open_packed(file):
             unpacker = _UNPACKERS.get(Path(packed.name).suffix.lower())

@@ -237,8 +237,8 @@ async def upload_graph(request: Request, hub: HubDep, caller: Manager) -> JobVie
 @router.post("/graphs/sample", status_code=202)
 async def add_sample(hub: HubDep, caller: Manager) -> JobView:
     """Start to add the sample graph, `space`."""
-    examples = str(sample.questions_path().with_suffix(".jsonl"))
-    settings = {"added_by": caller.id, "examples": examples}
+    examples = sample.questions_path().with_suffix(".jsonl")
+    settings = {"added_by": caller.id, "examples": str(examples)}
     new_graph = NewGraph("space", "upload", [str(sample.graph_path())], settings)
     return await hub.jobs.begin(new_graph, caller)
 
