@@ -1,4 +1,4 @@
-"""The reading that somebody chose is run, and counts as sure."""
+"""Answers are built with the labels of their rows; the reading that somebody chose is run."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.tool_graphs import opened_sample
 
-from askgraph.answers import answer_option
+from askgraph.answers import AnswerBuilder, answer_option
+from askgraph.answers.codec import to_json_object
+from askgraph.endpoint import CountingEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
@@ -61,3 +63,26 @@ def test_a_reading_that_is_a_yes_or_no_is_asked(
     option = Option("Is Mars a planet?", 1, "ASK { space:Mars a ont:Planet }")
 
     assert run_coroutine(answer_option(option, asked_back, space)).boolean is True
+
+
+def test_all_rows_are_labelled_and_those_of_a_remote_graph_by_a_few_requests(
+    space: KnowledgeGraph,
+) -> None:
+    query = "SELECT ?thing WHERE { ?thing rdfs:label ?label . FILTER(ISIRI(?thing)) }"
+    result = run_coroutine(space.endpoint.select(query))
+    counted = CountingEndpoint(space.endpoint)
+    remote = replace(space, arrays=None, endpoint=counted)
+    built, fetched = (
+        run_coroutine(
+            AnswerBuilder(graph, ["en"], evidence_rows=0).build_user_answer(query, result)
+        )
+        for graph in (space, remote)
+    )
+
+    iris, first = (
+        [str(row[0]).strip("<>") for row in answer.result.rows[:limit]]
+        for answer, limit in ((built, None), (fetched, 1_000))
+    )
+    assert len(iris) > 1_000 and set(iris) <= built.labels.keys()
+    assert counted.requests <= 6 and set(first) <= fetched.labels.keys()
+    assert set(to_json_object(built, limit=10)["labels"]) == set(iris[:10])

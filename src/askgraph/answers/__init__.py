@@ -26,6 +26,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.evidence import EvidenceTriples, fetch_evidence
 from askgraph.answers.headline import Headline, find_query_units, make_deciding_query
 from askgraph.answers.verbalize import (
+    MAX_LABELS,
     describe_definitions,
     detect_label_language,
     distinguish_labels,
@@ -52,7 +53,7 @@ from askgraph.trace import Answer, Clarification, Option
 
 _Readable = TypeVar("_Readable", str, Query)
 
-_MAX_LABELLED_ROWS = 200  # rows whose resources are named
+_MAX_REMOTE_LABELS = 2_000  # things of a remote graph whose labels an answer fetches
 _MAX_ARRANGED_ROWS = 2_000  # rows that are sorted for people
 _EVIDENCE_SECONDS = 5.0  # seconds for the evidence of a chosen reading
 _MAX_SENTENCE_QUERY_CHARACTERS = 10_000  # characters of a query that is read for its sentence
@@ -107,13 +108,13 @@ class AnswerBuilder:
         if isinstance(query, Query):
             renamed_query = rename_iris(query, own_types) if own_types else query
             labels = await self.disambiguate_labels(
-                await self._load_labels(list_iris(renamed_query))
+                await self.load_labels(list_iris(renamed_query))
             )
             query_text = format_tree(renamed_query, self.graph.prefixes, labels)
             return QueryText.from_tree(query, query_text) if own_types else query_text, labels
         from askgraph.sparql.rewrite import lay_out_query  # only external texts need the layout
 
-        labels = await self._load_labels(list_query_iris(query))
+        labels = await self.load_labels(list_query_iris(query))
         text = lay_out_query(query, self.graph.prefixes, labels)
         try:
             tree = group_patterns_by_subject(to_tree(query))
@@ -152,9 +153,7 @@ class AnswerBuilder:
         if isinstance(result, SelectResult):
             result = result if ordered else result.sort_rows()
             if self.graph.arrays is not None:  # local lookups come before the evidence
-                known_labels |= await self._load_missing_labels(
-                    _list_resources(result), known_labels
-                )
+                known_labels = await self.load_labels(list_resources(result), known_labels)
                 result = result if ordered else arrange_rows(result, tree, known_labels)
         spoken = result
         if tree is not None and isinstance(result, SelectResult):
@@ -165,12 +164,12 @@ class AnswerBuilder:
         )
         if isinstance(result, SelectResult):
             iris = [
-                *_list_resources(result),
                 *behind.iris,
+                *list_resources(result),
                 *self._find_column_classes(result.variables),
             ]
             known_labels = await self.disambiguate_labels(
-                known_labels | await self._load_missing_labels(iris, known_labels)
+                await self.load_labels(iris, known_labels)
             )
         answer = await self.build_worded_answer(query, result, columns=columns, labels=known_labels)
         return replace(
@@ -263,7 +262,7 @@ class AnswerBuilder:
             columns=[name for name in columns if name in variables] or variables,
             confidence=1.0,
             ordered=is_ordered(query),
-            labels=await self._load_labels(await asyncio.to_thread(list_query_iris, query)),
+            labels=await self.load_labels(await asyncio.to_thread(list_query_iris, query)),
         )
 
     async def _fetch_deciding_values(
@@ -314,15 +313,22 @@ class AnswerBuilder:
         if self.languages[0] != "en":
             yield from (c.iri for c in self.graph.profile.classes if c.iri.lower().endswith(names))
 
-    async def _load_missing_labels(
-        self, iris: Iterable[str], known_labels: Mapping[str, str]
+    async def load_labels(
+        self, iris: Iterable[str], known_labels: Mapping[str, str] | None = None
     ) -> dict[str, str]:
-        return await self._load_labels(iri for iri in iris if iri not in known_labels)
-
-    async def _load_labels(self, iris: Iterable[str]) -> dict[str, str]:
-        return await fetch_term_labels(
-            iris, self.graph, self.languages, timeout=self.timeout, near=self.fetched_part
-        )
+        """Fetch missing labels in batches; from a remote graph none after a batch without any."""
+        labels = dict(known_labels or {})
+        missing = [iri for iri in dict.fromkeys(iris) if iri not in labels]
+        count = len(missing) if self.graph.arrays else min(len(missing), _MAX_REMOTE_LABELS)
+        for start in range(0, count, MAX_LABELS):
+            batch, near = missing[start : start + MAX_LABELS], self.fetched_part
+            batch_labels = await fetch_term_labels(
+                batch, self.graph, self.languages, timeout=self.timeout, near=near
+            )
+            labels |= batch_labels
+            if not batch_labels and self.graph.arrays is None:
+                break
+        return labels
 
 
 async def answer_option(
@@ -371,8 +377,6 @@ def arrange_rows(
     rows = result.rows
     if len(rows) > _MAX_ARRANGED_ROWS:
         return result
-    if len(rows) > _MAX_LABELLED_ROWS:
-        labels = {}
     sort_key = cache(lambda term: _get_sort_key(term, labels))
     sorted_rows = sorted(rows, key=lambda row: tuple(map(sort_key, row)))
     column = _find_aggregate_column(result, tree)
@@ -414,15 +418,14 @@ def _find_aggregate_column(result: SelectResult, tree: Query | None) -> int | No
     return None
 
 
+def list_resources(result: SelectResult) -> list[str]:
+    """Return the IRIs in the rows of a result."""
+    return [term.value for row in result.rows for term in row if isinstance(term, NamedNode)]
+
+
 def is_ordered(query: str) -> bool:
     """Return whether a query text orders its rows; False if it cannot be parsed."""
     try:
         return bool(to_tree(query).order)
     except QueryError:
         return False
-
-
-def _list_resources(result: SelectResult) -> list[str]:
-    return [
-        t.value for row in result.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
-    ]

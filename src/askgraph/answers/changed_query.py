@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.answers import AnswerBuilder, arrange_rows
+from askgraph.answers import AnswerBuilder, arrange_rows, list_resources
 from askgraph.answers.example_questions import COORDINATE_NAMES
-from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
@@ -30,7 +29,6 @@ from askgraph.trace import Answer, PreviousQuestion, Question, Refusal
 _TIMEOUT_SECONDS = 10.0
 _CONFIDENCE = 0.9  # confidence in the changed query if the question only refers to its result
 _MAX_ROWS = 10_000
-_MAX_LABELLED_ROWS = 200
 
 
 async def answer_changed_query(
@@ -201,10 +199,8 @@ async def _build_limited_query(
     for name, value in tree.columns if tree.group_by else ():
         if isinstance(value, Call) and value.is_aggregate:
             return replace(tree, order=((name, True),), limit=number)
-    iris = [
-        t.value for row in before.rows[:_MAX_LABELLED_ROWS] for t in row if isinstance(t, NamedNode)
-    ]
-    labels = await fetch_term_labels(iris, graph, [language], timeout=_TIMEOUT_SECONDS)
+    builder = AnswerBuilder(graph, [language], _TIMEOUT_SECONDS)
+    labels = await builder.load_labels(list_resources(before))
     first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
     first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
         :number

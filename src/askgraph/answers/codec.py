@@ -25,7 +25,7 @@ _MAX_FRACTION_DIGITS = 12  # with more, a decimal is taken as a quotient
 def to_json_object(outcome: Outcome, *, limit: int | None = None) -> Json:
     """Return an outcome as a JSON object; for a clarification or refusal, of the best attempt.
 
-    With `limit`, further rows are omitted, and `truncated` reports that.
+    With `limit`, further rows are omitted with their labels, and `truncated` reports that.
 
     docs/command-line.md explains all keys. Numbers with more digits than a float holds are strings,
     unbound cells are null, and an ASK query gives one column `answer`.
@@ -99,7 +99,11 @@ def _limit_rows(answer: Answer, limit: int | None) -> Answer:
     )
     limited = replace(answer.result, rows=rows[:limit], truncated=new_truncation)
     evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
-    return replace(answer, result=limited, evidence=evidence)
+    shown = {str(term) for row in rows[:limit] for term in row}
+    shown.update(term for piece in evidence for triple in piece.triples for term in triple)
+    omitted = {str(term) for row in rows[limit:] for term in row} - shown
+    labels = {iri: label for iri, label in answer.labels.items() if f"<{iri}>" not in omitted}
+    return replace(answer, result=limited, evidence=evidence, labels=labels)
 
 
 def _encode_answer(answer: Answer) -> Json:
