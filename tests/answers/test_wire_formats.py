@@ -140,6 +140,13 @@ def test_things_have_their_names_and_their_iris_beside_them() -> None:
     assert head == ["moon", "moon IRI", "size", "note"]
     assert first == ["Ió", "http://x/Io", 3643, "=1+1"]
     assert second == [None, None, None, None]
+    assert build_sheet(RESULT, LABELS, ["Mond", "größe", "x"])[0][:3] == [
+        "Mond",
+        "Mond IRI",
+        "größe",
+    ]
+    counted = SelectResult(("number_of_moon",), ((SIZE,),))
+    assert to_csv(build_sheet(counted, {}, [""]), "\t").startswith(b"\xef\xbb\xbfnumber of moon\r")
 
 
 def test_csv_computes_nothing() -> None:

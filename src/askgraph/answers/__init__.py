@@ -45,7 +45,7 @@ from askgraph.sparql import Call, Query, QueryText, group_patterns_by_subject, r
 from askgraph.sparql.comparison import select_columns
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, get_term_sort_key
+from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Term, get_term_sort_key
 from askgraph.sparql.rewrite.virtual import fold_terms
 from askgraph.sparql.serializer import format_tree, to_text, to_tree
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
@@ -153,7 +153,7 @@ class AnswerBuilder:
         if isinstance(result, SelectResult):
             result = result if ordered else result.sort_rows()
             if self.graph.arrays is not None:  # local lookups come before the evidence
-                known_labels = await self.load_labels(list_resources(result), known_labels)
+                known_labels = await self.load_labels(list_resources(result.rows), known_labels)
                 result = result if ordered else arrange_rows(result, tree, known_labels)
         spoken = result
         if tree is not None and isinstance(result, SelectResult):
@@ -165,7 +165,7 @@ class AnswerBuilder:
         if isinstance(result, SelectResult):
             iris = [
                 *behind.iris,
-                *list_resources(result),
+                *list_resources(result.rows),
                 *self._find_column_classes(result.variables),
             ]
             known_labels = await self.disambiguate_labels(
@@ -270,11 +270,10 @@ class AnswerBuilder:
     ) -> SelectResult | None:
         """Fetch the values that determined the rows; None if the result has them or it fails."""
         values_query = make_deciding_query(tree, result) if tree is not None else None
-        if values_query is None:
-            return None
-        with contextlib.suppress(QueryError, ServiceError, TimeoutError):
-            async with asyncio.timeout(self.evidence_seconds):
-                return await self.graph.endpoint.select(to_text(values_query))
+        if values_query is not None:
+            with contextlib.suppress(QueryError, ServiceError, TimeoutError):
+                async with asyncio.timeout(self.evidence_seconds):
+                    return await self.graph.endpoint.select(to_text(values_query))
         return None
 
     async def _fetch_evidence(
@@ -418,9 +417,9 @@ def _find_aggregate_column(result: SelectResult, tree: Query | None) -> int | No
     return None
 
 
-def list_resources(result: SelectResult) -> list[str]:
-    """Return the IRIs in the rows of a result."""
-    return [term.value for row in result.rows for term in row if isinstance(term, NamedNode)]
+def list_resources(rows: Iterable[Row]) -> list[str]:
+    """Return the IRIs in some rows."""
+    return [term.value for row in rows for term in row if isinstance(term, NamedNode)]
 
 
 def is_ordered(query: str) -> bool:

@@ -200,7 +200,7 @@ async def _build_limited_query(
         if isinstance(value, Call) and value.is_aggregate:
             return replace(tree, order=((name, True),), limit=number)
     builder = AnswerBuilder(graph, [language], _TIMEOUT_SECONDS)
-    labels = await builder.load_labels(list_resources(before))
+    labels = await builder.load_labels(list_resources(before.rows))
     first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
     first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
         :number

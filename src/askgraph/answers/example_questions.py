@@ -336,9 +336,11 @@ class _ClassSubject:
                 yield self._make_starter("next per", self.many, label, of=p.iri, least=2)
 
     def ask_map(self) -> Iterator[Starter]:
-        """Ask for a map of things with coordinates."""
-        names = {split_local_name(p.iri).lower() for _, p in self.predicates}
-        if self.many and all(names & words for words in COORDINATE_NAMES):
+        """Ask for a map of things that mostly have coordinates, which the page draws of arrays."""
+        common = (p.iri for n, p in self.predicates if n >= self.cls.instances / 2)
+        names = {split_local_name(iri).lower() for iri in common}
+        drawn = self.reader.arrays is not None and all(names & w for w in COORDINATE_NAMES)
+        if self.many and drawn:
             yield self._make_starter("start map", self.many, least=2)
 
     def ask_years(self) -> Iterator[Starter]:

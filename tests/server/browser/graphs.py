@@ -8,7 +8,7 @@ from tests.servers.served import sample_workspace
 
 from askgraph.workspace import Workspace
 
-__all__ = ["IMAGE", "SCRIPT", "TOWNS", "TURNED", "workspace_of_all"]
+__all__ = ["DEPOTS", "IMAGE", "SCRIPT", "TOWNS", "TURNED", "workspace_of_all"]
 
 _HEAD = """@prefix : <https://example.org/{name}/> .
 @prefix geo: <http://www.opengis.net/ont/geosparql#> .
@@ -42,6 +42,12 @@ PORTS = _HEAD.format(name="ports") + (
     ':Jeju a :Isle ; rdfs:label "Jeju"@en ; :centre "33.38, 126.53" .\n'
 )
 """Places as texts: two under names of which only the labels say so, or two in one."""
+
+DEPOTS = "name,lat,lon,sales\n" + "".join(
+    f"Depot {n:04},{40 + n / 100:.2f},{n / 100:.2f},{(n - 700) * 7919 % 1201}\n"
+    for n in range(1_200)
+)
+"""More rows than the page gets at once; the one with most sales, 1111, is not among them."""
 
 BURST = "window.burst=true"
 """What no label may do."""
@@ -86,8 +92,9 @@ def workspace_of_all(folder: Path, endpoint: str) -> Workspace:
         ("hostile", HOSTILE),
         ("islands", ISLANDS),
         ("fleet", FLEET),
+        ("depots", DEPOTS),
     ):
-        file = folder / f"{name}.ttl"
+        file = folder / (f"{name}.csv" if content is DEPOTS else f"{name}.ttl")
         file.write_text(content, encoding="utf-8")
         workspace.add(name, [file])
     put_harbours(workspace, BEFORE)

@@ -816,6 +816,7 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     drawn = picture.read_text(encoding="utf-8")
     assert drawn.startswith("<svg") and "Saturn" in drawn and 'fill="rgb(' in drawn
     assert "class=" not in drawn
+    assert all(f">{text}" in drawn for text in (MOONS, "Most: Saturn (18)", "space · "))
     assert download(page, "PNG", "Picture").read_bytes().startswith(b"\x89PNG")
     view.get_by_role("tab", name="Chart").focus()
     page.keyboard.press("ArrowLeft")
@@ -838,7 +839,7 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     expect(bars).to_have_count(8)
     view = result_of(page, MISSIONS)
     view.get_by_role("tab", name="Chart").click()
-    expect(view.locator("polyline.line")).to_have_count(1)
+    expect(view.locator("path.line")).to_have_count(1)
     expect(view.locator(".point").nth(50)).to_be_attached()
     view.get_by_label("Show").select_option("Distribution of launch date")
     expect(view.locator("[role=option]").first).to_have_text(re.compile(r"rows?$"))
@@ -853,6 +854,35 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     expect(card).to_contain_text(re.compile("astronaut.*5 August 1930", re.S))
     card.get_by_role("link", name="Details").click()
     expect(page.get_by_role("heading", name="Neil Armstrong", level=1)).to_be_visible()
+
+
+def test_a_year_without_any_is_drawn_as_0(page: Page) -> None:
+    view = result_of(page, "How many missions were launched each year?", table=False)
+    expect(view.get_by_role("option", name="1973: 5")).to_be_attached()
+    expect(view.get_by_role("option", name="1974: 0")).to_be_attached()
+
+
+def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watch) -> None:
+    page = watch.page("/?graph=depots")
+    ask(page, "Show the depots with their sales")
+    expect(page.get_by_text("The 20 largest of 1,200.")).to_be_visible()
+    sales = [int(text.replace(",", "")) for text in page.locator(".bar-value").all_text_contents()]
+    assert sales == list(range(1_200, 1_180, -1))
+    page.get_by_role("tab", name="Table").click()
+    sort = page.get_by_role("columnheader", name="sales").get_by_role("button")
+    sort.click()
+    rows = page.locator("tbody tr")
+    expect(rows.first).to_contain_text("Depot 0700")
+    sort.click()
+    expect(rows.first).to_contain_text("Depot 1111")
+    page.get_by_role("button", name="Last page").click()
+    assert all("Depot" in text for text in rows.all_inner_texts())
+    rows.first.get_by_role("button", name="Why").click()
+    expect(page.locator(".why")).to_contain_text("224")
+
+    ask(page, "Show the depots on a map")
+    expect(page.locator("circle.pin")).to_have_count(1_000)
+    expect(page.get_by_text("Only the first 1,000 of 1,200 rows.")).to_be_visible()
 
 
 def test_places_are_on_a_map_that_moves_by_keys(watch: Watch) -> None:
@@ -1311,6 +1341,11 @@ def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
         pin(page, question, "Harbours")
     await_board(page)
     titles = page.locator(".pin-card h2")
+    tools = page.locator(".pin-head > div")
+    page.mouse.move(2, 2)
+    expect(tools.first).to_have_css("opacity", "0")
+    titles.first.hover()
+    expect(tools.first).to_have_css("opacity", "1")
     back = page.get_by_role("button", name=f"Move “{QUESTION}” back")
     back.focus()
     page.keyboard.press("Enter")

@@ -33,6 +33,18 @@ def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
     assert (told.columns, told.order, told.limit) == (("moon", "size"), (("size", True),), 5)
 
 
+def test_a_value_that_is_compared_can_become_a_column_and_sort() -> None:
+    text = (
+        "SELECT DISTINCT ?moon { ?moon :size ?size . :Moon :size ?limit . FILTER(?size > ?limit) }"
+    )
+    query = parse_tree(f"PREFIX : <http://x/> {text}")
+    told = swapped.get_arrangement(query)
+    assert told is not None and told.hidden == ("size",)
+    longer = swapped.sort_by(swapped.select_query_columns(query, ["moon", "size"]), "size")
+    assert shown(longer).startswith("SELECT DISTINCT ?moon ?size ")
+    assert shown(longer).endswith("ORDER BY ?size")
+
+
 @pytest.mark.parametrize(
     ("query", "condition", "text", "seen"),
     [

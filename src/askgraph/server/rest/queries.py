@@ -1,10 +1,8 @@
 """Queries: run, validated, formatted, with evidence; their parts swapped, rows arranged."""
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from itertools import islice
 from typing import Annotated
 from typing import Literal as Choice
 
@@ -12,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pyoxigraph import Literal, NamedNode
 
+from askgraph.answers import AnswerBuilder, list_resources
 from askgraph.answers.alternatives import Alternative, find_alternatives
 from askgraph.answers.changed_query import add_pattern
 from askgraph.answers.evidence import fetch_evidence
@@ -51,7 +50,7 @@ from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Pattern, Query
 from askgraph.sparql.federation.service import list_services
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.sparql.results import GraphResult, Result, SelectResult
+from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.rewrite.swapped import (
     ColumnCondition,
@@ -72,7 +71,6 @@ from askgraph.sparql.vocabulary import XSD_STRING
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
 _MAX_PROPOSALS = 3  # terms that a finding names
-_MAX_LABELED_TERMS = 500  # things of a result that are named
 # Characters of a query that is checked: it is parsed, more than once.
 _MAX_VALIDATED_CHARACTERS = 10_000
 
@@ -142,15 +140,12 @@ async def run_query(opened: QueryableGraph, body: QueryBody, hub: HubDep) -> run
     max_rows = hub.settings.page_rows if body.limit is None else body.limit
     checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
     result = await hub.queries.run(checked_query, opened, timeout=body.timeout)
-    labels = await fetch_term_labels(
-        islice(_list_iris(result), _MAX_LABELED_TERMS),
-        opened,
-        [body.language],
-        timeout=hub.settings.query_timeout,
-    )
-    return await asyncio.to_thread(
-        runs.to_table_view, result, labels, limit=min(max_rows, hub.settings.max_rows)
-    )
+    limit = min(max_rows, hub.settings.max_rows)
+    builder = AnswerBuilder(opened, [body.language], hub.settings.query_timeout)
+    table = result.table if isinstance(result, GraphResult) else result
+    rows = () if isinstance(table, bool) else table.rows[:limit]
+    labels = await builder.load_labels(list_resources(rows))
+    return await asyncio.to_thread(runs.to_table_view, result, labels, limit=limit)
 
 
 @router.post("/graphs/{graph}/answer")
@@ -184,10 +179,9 @@ async def get_row_evidence(
     """Return the triples behind one row of a SELECT query's result, with labels."""
     checked_query = await asyncio.to_thread(hub.queries.check, body.query, opened)
     result = await hub.queries.run(checked_query, opened, limit=body.row + 1)
-    rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
-    if not isinstance(result, SelectResult) or not rows:
+    if not isinstance(result, SelectResult) or len(result.rows) <= body.row:
         raise NotFound(f"the result has no row {body.row}; rows count from 0")
-    single_row = SelectResult(result.variables, rows[:1])
+    single_row = SelectResult(result.variables, result.rows[body.row :])
     async with hub.queries.wait_turn(opened.name):
         row_triples = await fetch_evidence(checked_query.text, single_row, opened.endpoint, rows=1)
         labels = await fetch_term_labels(row_triples.iris, opened, [body.language])
@@ -255,15 +249,12 @@ async def format_query(opened: OpenGraph, body: QueryTextBody) -> FormattedView:
 
 def _to_finding_view(finding: Finding) -> FindingView:
     location, certainty = finding.place, finding.certainty
+    is_likely, is_sure = certainty >= MIN_WRONG_CERTAINTY, certainty >= MIN_REPAIR_CERTAINTY
     proposals = " or ".join(proposal.text for proposal in finding.proposals[:_MAX_PROPOSALS])
     return FindingView(
         check=finding.kind.value,
         message=f"{finding.message}: {proposals}?" if proposals else finding.message,
-        severity="info"
-        if certainty < MIN_WRONG_CERTAINTY
-        else "error"
-        if certainty >= MIN_REPAIR_CERTAINTY
-        else "warning",
+        severity="info" if not is_likely else "error" if is_sure else "warning",
         certainty=certainty,
         line=location.line if location else None,
         column=location.column if location else None,
@@ -271,19 +262,6 @@ def _to_finding_view(finding: Finding) -> FindingView:
         end=location.end if location else None,
         repair=finding.proposals[0].text if finding.proposals else None,
     )
-
-
-def _list_iris(result: Result) -> Iterator[str]:
-    """Yield the distinct IRIs of a result, in the order of their display."""
-    if isinstance(result, bool):
-        return
-    rows = (result.table if isinstance(result, GraphResult) else result).rows
-    known: set[str] = set()
-    for row in rows:
-        for term in row:
-            if isinstance(term, NamedNode) and term.value not in known:
-                known.add(term.value)
-                yield term.value
 
 
 _MAX_PARTS = 40  # parts that have alternatives
@@ -354,6 +332,7 @@ class ArrangementView(BaseModel):
     order: list[SortView]
     limit: int | None
     conditions: list[ConditionView]
+    hidden: list[str] = Field(description="Variables that could be columns.")
     counts: bool = Field(description="Whether it counts, or computes another aggregate of groups.")
 
 
@@ -506,27 +485,15 @@ def _apply_refinements(query: Query, body: RefineBody) -> Query:
 
 def _build_arrangement_view(query: str) -> ArrangementView | None:
     try:
-        query_arrangement = get_arrangement(to_tree(query))
+        arrangement = get_arrangement(to_tree(query))
     except QueryError:
         return None
-    if query_arrangement is None:
+    if arrangement is None:
         return None
-    conditions = [
-        {**vars(condition), "value": condition.value.value}
-        for condition in query_arrangement.conditions
-    ]
-    order = [
-        {"column": name, "descending": is_descending}
-        for name, is_descending in query_arrangement.order
-    ]
-    return ArrangementView.model_validate(
-        {
-            **vars(query_arrangement),
-            "order": order,
-            "conditions": conditions,
-            "counts": query_arrangement.is_aggregate,
-        }
-    )
+    conditions = [{**vars(test), "value": test.value.value} for test in arrangement.conditions]
+    order = [{"column": name, "descending": falls} for name, falls in arrangement.order]
+    fields = {**vars(arrangement), "order": order, "conditions": conditions}
+    return ArrangementView.model_validate({**fields, "counts": arrangement.is_aggregate})
 
 
 @router.post("/graphs/{graph}/swap")

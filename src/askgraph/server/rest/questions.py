@@ -278,21 +278,32 @@ async def download_result(
     *,
     names: bool = False,
     search: Annotated[str, Query(max_length=200)] = "",
+    heads: Annotated[str, Query(max_length=4000)] = "",
 ) -> Response:
     """Return all rows of a result, or the triples behind them, as a file.
 
     `csv`, `tsv`, `json` and `xml` are the SPARQL 1.1 formats of rows; `ttl`, `nt`, `rdf` and
-    `jsonld` contain the triples behind the first 500 rows. `xlsx`, and `csv` with `names`, have
-    labels beside the IRIs. `search` keeps only rows that contain all of its words.
+    `jsonld` contain the triples behind the first 500 rows. `xlsx`, and `csv` and `tsv` with
+    `names`, have labels beside the IRIs, and the `heads`, between tabs, above the columns. `search`
+    keeps only rows that contain all of its words.
     """
-    content, media_type = await export_result(hub, id, format, caller, search, names=names)
+    content, media_type = await export_result(
+        hub, id, format, caller, search, names=names, heads=heads
+    )
     disposition = f'attachment; filename="answer-{id[:8]}.{format}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
     return Response(content, media_type=media_type, headers=headers)
 
 
 async def export_result(
-    hub: Hub, id: str, name: str, caller: Principal, search: str = "", *, names: bool = False
+    hub: Hub,
+    id: str,
+    name: str,
+    caller: Principal,
+    search: str = "",
+    *,
+    names: bool = False,
+    heads: str = "",
 ) -> tuple[bytes, str]:
     """Return the result of a run in a format, and its media type.
 
@@ -305,7 +316,8 @@ async def export_result(
     answer = get_attempt(outcome)
     if answer is None:
         raise SetupError(f"question {id!r} has no query: there is no result to download")
-    is_sheet, rows, labels = name == "xlsx" or (names and name == "csv"), answer.result, {}
+    is_sheet = name == "xlsx" or (names and name in ("csv", "tsv"))
+    rows, labels = answer.result, {}
     async with hub.graphs.lease(answer.graph, caller) as graph:
         if is_sheet or (search and answer.boolean is None):
             language = (await hub.records.load_view(id, caller)).language or "en"
@@ -326,11 +338,11 @@ async def export_result(
                 )
             result = GraphResult(_to_triples(evidence_of_rows.describe({})))
     if is_sheet:
-        table = await asyncio.to_thread(build_sheet, rows, labels)
-        write, media_type = (
-            (to_workbook, _WORKBOOK_TYPE) if name == "xlsx" else (to_csv, "text/csv")
-        )
-        return await asyncio.to_thread(write, table), media_type
+        table = await asyncio.to_thread(build_sheet, rows, labels, heads.split("\t"))
+        if name == "xlsx":
+            return await asyncio.to_thread(to_workbook, table), _WORKBOOK_TYPE
+        text = await asyncio.to_thread(to_csv, table, "\t" if name == "tsv" else ",")
+        return text, "text/csv" if name == "csv" else "text/tab-separated-values"
     try:
         result_format, prefixes = get_result_format(name, result), graph.prefixes.namespaces
         return await asyncio.to_thread(
@@ -630,20 +642,27 @@ def filter_rows(result: SelectResult, labels: Mapping[str, str], search: str) ->
     return tuple(row for row in result.rows if has_all_words(row))
 
 
-def build_sheet(result: SelectResult, labels: Mapping[str, str]) -> Sheet:
-    """Build a sheet of a result; a column of resources becomes two, names and IRIs."""
+def build_sheet(
+    result: SelectResult, labels: Mapping[str, str], heads: Sequence[str] = ()
+) -> Sheet:
+    """Build a sheet of a result; a column of resources becomes two, names and IRIs.
+
+    `heads` that are not one for each column are replaced by the variables in words.
+    """
     columns = range(len(result.variables))
+    if len(heads) != len(columns) or not all(heads):
+        heads = [name.replace("_", " ") for name in result.variables]
     has_iris = [any(isinstance(row[at], NamedNode) for row in result.rows) for at in columns]
     head: list[SheetValue] = []
-    for name, is_iri_column in zip(result.variables, has_iris, strict=True):
+    for name, is_iri_column in zip(heads, has_iris, strict=True):
         head += [name, f"{name} IRI"] if is_iri_column else [name]
     return [head, *(_to_cell_values(row, has_iris, labels) for row in result.rows)]
 
 
-def to_csv(sheet: Sheet) -> bytes:
+def to_csv(sheet: Sheet, delimiter: str = ",") -> bytes:
     """Return a sheet as CSV in UTF-8, with the byte order mark that spreadsheets expect."""
     text = io.StringIO()
-    csv.writer(text).writerows(
+    csv.writer(text, delimiter=delimiter).writerows(
         [
             (f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value)
             for value in row

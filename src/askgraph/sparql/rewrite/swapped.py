@@ -220,7 +220,8 @@ class ColumnCondition:
 class RowArrangement:
     """How a SELECT query arranges its rows.
 
-    `order` has pairs of a column or other variable, and whether it is descending.
+    `order` has pairs of a column or other variable, and whether it is descending; `hidden` has the
+    variables that could be columns.
     """
 
     columns: tuple[str, ...]
@@ -228,6 +229,7 @@ class RowArrangement:
     limit: int | None
     conditions: tuple[ColumnCondition, ...]
     is_aggregate: bool
+    hidden: tuple[str, ...] = ()
 
 
 def get_arrangement(query: Query) -> RowArrangement | None:
@@ -245,7 +247,10 @@ def get_arrangement(query: Query) -> RowArrangement | None:
     )
     conditions = tuple(condition for _, condition in _find_conditions(query))
     columns = tuple(name for name, _ in _list_columns(query))
-    return RowArrangement(columns, tuple(order), query.limit, conditions, query.is_aggregate)
+    hidden = tuple(name for name in _list_hidden(query) if name not in columns)
+    return RowArrangement(
+        columns, tuple(order), query.limit, conditions, query.is_aggregate, hidden
+    )
 
 
 def sort_by(query: Query, column: str | None, *, descending: bool = False) -> Query:
@@ -263,7 +268,8 @@ def set_limit(query: Query, limit: int | None) -> Query:
 
 def select_query_columns(query: Query, columns: Sequence[str]) -> Query:
     """Return the query with some of its columns only, and distinct rows."""
-    selected_columns = tuple((Variable(name), _get_column(query, name)) for name in columns)
+    expressions = {Variable(name): _get_expression(query, name) for name in columns}
+    selected_columns = tuple((x, None if value == x else value) for x, value in expressions.items())
     if not selected_columns:
         raise QueryError("a query needs at least one column: keep one")
     return replace(
@@ -328,6 +334,15 @@ def _list_columns(query: Query) -> Iterator[tuple[str, Expression]]:
             yield name, Variable(name)
 
 
+def _list_hidden(query: Query) -> Iterator[str]:
+    """Yield the variables that a thing of the patterns is linked to, unless rows are grouped."""
+    patterns = [part for part in query.where.elements if isinstance(part, Pattern)]
+    if not query.is_aggregate and not query.group_by:
+        for name in dict.fromkeys(p.object for p in patterns if isinstance(p.subject, Variable)):
+            if isinstance(name, Variable) and not name.value.startswith("__"):
+                yield name.value
+
+
 def _map_names(query: Query) -> dict[Expression, str]:
     """Return the column names by expression, and by variable."""
     columns = dict(_list_columns(query))
@@ -339,14 +354,10 @@ def _map_names(query: Query) -> dict[Expression, str]:
 
 def _get_expression(query: Query, column: str) -> Expression:
     columns = dict(_list_columns(query))
+    columns |= {name: Variable(name) for name in _list_hidden(query) if name not in columns}
     if column not in columns:
         raise QueryError(f"the query has no column {column!r}; it has {', '.join(columns)}")
     return columns[column]
-
-
-def _get_column(query: Query, name: str) -> Expression | None:
-    expression = _get_expression(query, name)
-    return None if expression == Variable(name) else expression
 
 
 def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:

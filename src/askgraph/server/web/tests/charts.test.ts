@@ -78,12 +78,37 @@ test("a few names that come again and again are lines of their own", () => {
   const [chart] = chartsOf(columns, rows, false);
   assert.ok(chart?.kind === "line");
   assert.deepEqual(
-    lines(chart, rows, "en").map(({ name, points }) => [name, points.length]),
+    lines(chart, rows, "en", true).map(({ name, runs }) => [name, runs.flat().length]),
     [
       ["NASA", 3],
       ["ESA", 3],
     ],
   );
+});
+
+test("a count is 0 in a year without a row; another line, or one of a part, breaks there", () => {
+  const drawn = (value: string, years: number[], whole = true) => {
+    const rows = years.map((year) => [typed(year, "gYear"), number(5)]);
+    const [chart] = chartsOf(columnsOf(["year", value], rows, []), rows, false);
+    const [line] = chart ? lines(chart, rows, "en", whole) : [];
+    return line?.runs.map((run) => run.map((one) => one.value));
+  };
+  const years = [1971, 1972, 1975];
+  assert.deepEqual(drawn("number_of_mission", years), [[5, 5, 0, 0, 5]]);
+  assert.deepEqual(drawn("number_of_mission", years, false), [[5, 5], [5]]);
+  assert.deepEqual(drawn("average_mass", years), [[5, 5], [5]]);
+  assert.deepEqual(drawn("population", [1950, 1960, 1970, 1990]), [[5, 5, 5], [5]]);
+  assert.equal(drawn("number_of_ruler", [1001, 1002, 2000])?.flat().length, 3);
+});
+
+test("months without a row are empty, too; days between days are not", () => {
+  const drawn = (type: string, ...times: string[]) => {
+    const rows = times.map((time) => [typed(time, type), number(2)]);
+    const [chart] = chartsOf(columnsOf(["month", "number_of_order"], rows, []), rows, false);
+    return chart && lines(chart, rows, "en", true)[0]?.runs.flat().length;
+  };
+  assert.equal(drawn("gYearMonth", "2020-11", "2021-01", "2021-02"), 4);
+  assert.equal(drawn("date", "2020-11-01", "2021-01-03", "2021-02-07"), 3);
 });
 
 test("latitude and longitude are a place, and no numbers to draw bars of", () => {

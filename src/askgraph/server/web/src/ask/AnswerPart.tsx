@@ -127,6 +127,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       <Result
         {...{ answer, graph }}
         runId={run.id}
+        question={asked}
         wantsMap={answer.total > 1 && wantsPlaces(asked)}
         onShown={(how) => setShown({ of: answer, how })}
       />

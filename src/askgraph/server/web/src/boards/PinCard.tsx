@@ -1,6 +1,6 @@
 // A pinned answer: its heading and sentence, its view, and what changed since it was seen.
 
-import { useId, useMemo, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AnswerDisplay, ChangesView, PinView, Row } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
@@ -13,6 +13,9 @@ import { Button, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
 import { countChanges, listChanges } from "./changes.ts";
 import { say } from "./words.ts";
+
+/** Pixels of a row of the grid: a tile takes as many as it is high, and two as a gap. */
+const ROW = 8;
 
 interface PinCardProps {
   readonly pin: PinView;
@@ -38,6 +41,8 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
     answer,
     runId: null,
     graph,
+    query: pin.query,
+    question: pin.question,
     shown,
     marks,
     wantsMap: answer.total > 1 && wantsPlaces(pin.question),
@@ -45,8 +50,17 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
   };
   const isWanted = Boolean(pin.shown.view) || marks.size > 0;
   const title = pin.title || pin.question;
+  const tile = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => {
+      const { current } = tile;
+      if (current) current.style.gridRowEnd = `span ${Math.ceil(current.offsetHeight / ROW) + 2}`;
+    });
+    if (tile.current) observer.observe(tile.current);
+    return () => observer.disconnect();
+  }, []);
   return (
-    <li class="card pin-card" data-pin={pin.id}>
+    <li class="card pin-card" data-pin={pin.id} ref={tile}>
       <article class="stack near" aria-labelledby={id}>
         <header class="pin-head row spread">
           <h2 id={id}>

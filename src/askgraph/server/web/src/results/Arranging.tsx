@@ -26,11 +26,18 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   const isPlain = arrangement.order.length + arrangement.conditions.length === 0;
   if (answer.total < 2 && isPlain && arrangement.limit === null) return null;
   const take = (wanted: Refinement) => void refine(wanted);
-  const sorts = columns.flatMap(({ name, title }) =>
+  const hidden = arrangement.hidden.map((name) => ({
+    ...{ name, title: headingOf(name, answer.labels), kind: null },
+  }));
+  const sorts = [...columns, ...hidden].flatMap(({ name, title, kind }) =>
     [true, false].map((descending) => ({
       name: `${title} ${descending ? "↓" : "↑"}`,
-      hint: descending ? say.falling : say.rising,
-      take: () => take({ sort_by: name, descending }),
+      hint: kind === "number" ? (descending ? say.falling : say.rising) : null,
+      take: () =>
+        take({
+          ...(kind === null && { columns: [...arrangement.columns, name] }),
+          ...{ sort_by: name, descending },
+        }),
     })),
   );
   const limits = LIMITS.map((limit) => ({ name: say.atMost(limit), take: () => take({ limit }) }));
@@ -44,7 +51,7 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
       <Menu class="button small" label={say.sort} groups={[{ items: sorts }]} />
       <FilterChip {...{ answer, columns, take }} />
       <Menu class="button small" label={say.limit} groups={[{ items: limits }]} />
-      {columns.length > 1 && <ColumnsChip {...{ columns, take }} />}
+      {columns.length + hidden.length > 1 && <ColumnsChip {...{ columns, hidden, take }} />}
       {columns.length > 1 && !arrangement.counts && (
         <Menu class="button small" label={say.countBy} groups={[{ items: counts }]} />
       )}
@@ -84,11 +91,12 @@ function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & 
   ));
 }
 
+type Named = Pick<Column, "name" | "title">;
 type Chosen = Taking & { readonly columns: readonly Column[] };
 
-function ColumnsChip({ columns, take }: Chosen) {
-  const [left, setLeft] = useState<readonly string[]>([]);
-  const kept = columns.map(({ name }) => name).filter((name) => !left.includes(name));
+function ColumnsChip({ columns, hidden, take }: Chosen & { hidden: readonly Named[] }) {
+  const [chosen, setChosen] = useState<readonly string[] | null>(null);
+  const kept = chosen ?? columns.map(({ name }) => name);
   return (
     <Popover class="button small" panelClass="part-panel" label={say.columns}>
       {(close) => (
@@ -96,22 +104,24 @@ function ColumnsChip({ columns, take }: Chosen) {
           class="stack close"
           onSend={() => {
             close();
-            setLeft([]);
+            setChosen(null);
             take({ columns: kept });
           }}
         >
-          {columns.map(({ name, title }) => (
+          {[...columns, ...hidden].map(({ name, title }) => (
             <Choice
               key={name}
               name={<bdi>{title}</bdi>}
-              checked={!left.includes(name)}
-              onChange={(on) => setLeft(on ? left.filter((one) => one !== name) : [...left, name])}
+              checked={kept.includes(name)}
+              onChange={(on) =>
+                setChosen(on ? [...kept, name] : kept.filter((one) => one !== name))
+              }
             />
           ))}
           <Button
             look="primary small"
             type="submit"
-            disabled={kept.length === 0 || left.length === 0}
+            disabled={kept.length === 0 || chosen === null}
             text={say.apply}
           />
         </Form>

@@ -1,8 +1,9 @@
 // The result as a chart, with the choice of charts that the columns suggest.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
-import { locale as formatLocale, formatNumber, locale } from "../i18n/index.ts";
+import { locale as formatLocale, locale } from "../i18n/index.ts";
 import { QuietButton, Select } from "../parts/parts.tsx";
 import {
   type Bar,
@@ -26,6 +27,7 @@ import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } fro
 import { lineOf, measureRoom, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
 import { binBounds, numberScale, timeAxis, yearBounds, yearOf } from "./scales.ts";
+import { type Source, useSorted } from "./sorting.ts";
 import { formatMoment, formatNumberText, markText } from "./texts.ts";
 import { say } from "./words.ts";
 
@@ -34,16 +36,28 @@ interface ChartViewProps {
   readonly rows: readonly Row[];
   /** Whether the order of the rows is a part of the answer. */
   readonly ordered: boolean;
+  /** How many rows there are, and the note that the page has only the first. */
+  readonly total: number;
+  readonly part: ComponentChildren;
+  /** What sorts more rows than the page has. */
+  readonly source: Source | null;
+  /** Whether no row of the answer is left out. */
+  readonly isWhole: boolean;
+  /** What a picture of it says. */
+  readonly about: readonly string[];
   /** Which chart is chosen, by its key. */
   readonly chosen: string | null;
   readonly onChoose: (key: string) => void;
 }
 
-export function ChartView({ charts, rows, ordered, chosen, onChoose }: ChartViewProps) {
+export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: ChartViewProps) {
   const [element, width] = useWidth<HTMLElement>();
   const locale = formatLocale.value;
   const chart = charts.find((each) => keyOf(each) === chosen) ?? charts[0];
+  const isBars = chart?.kind === "bars";
+  const sorted = useSorted(isBars && !ordered ? more.source : null, chart?.value, true);
   if (!chart) return null;
+  const isFirst = isBars && (sorted !== null || ordered) && more.total > rows.length;
   const label = titleOf(chart);
   const sized = { label, width };
   return (
@@ -62,13 +76,21 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose }: ChartView
         ) : (
           <figcaption>{label}</figcaption>
         )}
-        <Pictures name={label} drawing={() => element.current?.querySelector(".marks svg")} />
+        <Pictures
+          name={label}
+          about={more.about}
+          drawing={() => element.current?.querySelector(".marks svg")}
+        />
       </div>
-      {width > 0 && chart.kind === "bars" && (
-        <Bars bars={bars(chart, rows, locale, ordered)} ordered={ordered} {...sized} />
+      {sorted === undefined && <p class="muted later">{say.loading}</p>}
+      {width > 0 && isBars && sorted !== undefined && (
+        <Bars
+          bars={bars(chart, sorted?.cells ?? rows, locale, ordered)}
+          {...{ ordered, total: isFirst ? more.total : null, ...sized }}
+        />
       )}
       {width > 0 && chart.kind === "line" && (
-        <Lines series={lines(chart, rows, locale)} {...sized} />
+        <Lines series={lines(chart, rows, locale, more.isWhole)} {...sized} />
       )}
       {width > 0 && chart.kind === "scatter" && (
         <Dots dots={dots(chart, rows, locale)} chart={chart} {...sized} />
@@ -76,6 +98,7 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose }: ChartView
       {width > 0 && chart.kind === "histogram" && (
         <Histogram column={chart.value} values={valuesOf(chart.value, rows)} {...sized} />
       )}
+      {!isFirst && more.part}
     </figure>
   );
 }
@@ -96,27 +119,21 @@ const NAMES = 0.45;
 interface BarsProps extends Sized {
   readonly bars: readonly Bar[];
   readonly ordered: boolean;
+  /** How many there are if these are only the first; else null. */
+  readonly total: number | null;
 }
 
 /** The first bars, and on demand the rest. */
-function Bars({ bars: all, ordered, ...sized }: BarsProps) {
+function Bars({ bars: all, ordered, total, ...sized }: BarsProps) {
   const [isWhole, showAll] = useState(false);
-  const locale = formatLocale.value;
   const shown = all.slice(0, isWhole ? MOST_BARS : FIRST_BARS);
-  const rest = all.slice(shown.length).map(({ value }) => value);
-  const [from, to] = [Math.min(...rest), Math.max(...rest)].map((one) =>
-    formatNumberText(one, locale),
-  );
   return (
     <>
       <Rows bars={shown} {...sized} />
-      {rest.length > 0 && (
+      {shown.length < all.length && (
         <p class="row muted small">
           <span>
-            {ordered
-              ? say.barsFirst(shown.length, all.length)
-              : say.barsLargest(shown.length, all.length)}{" "}
-            {say.barsRest(formatNumber(rest.length), from ?? "", to ?? "")}
+            {(ordered ? say.barsFirst : say.barsLargest)(shown.length, total ?? all.length)}
           </span>
           {!isWhole && (
             <QuietButton onClick={() => showAll(true)}>
@@ -268,8 +285,8 @@ interface Placed extends LinePoint {
 
 function Lines({ series, label, width }: Sized & { series: readonly Series[] }) {
   const locale = formatLocale.value;
-  const points = series.flatMap(({ points: own }, index) =>
-    own.map((point): Placed => ({ ...point, series: index })),
+  const points = series.flatMap(({ runs }, index) =>
+    runs.flat().map((point): Placed => ({ ...point, series: index })),
   );
   const height = Math.round(Math.min(380, Math.max(240, width * 0.5)));
   const values = points.map(({ value }) => value);
@@ -323,12 +340,14 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
             text: markText(tick.getTime(), times.precision, locale),
           }))}
         />
-        {series.map(({ name, points: own }, index) => (
-          <polyline
+        {series.map(({ name, runs }, index) => (
+          <path
             key={name}
             class="line"
             style={shade(index)}
-            points={own.map((point) => `${x(point).toFixed(1)},${y(point).toFixed(1)}`).join(" ")}
+            d={runs
+              .map((run) => `M${run.map((one) => `${x(one).toFixed(1)},${y(one).toFixed(1)}`)}`)
+              .join("")}
           />
         ))}
       </Marks>

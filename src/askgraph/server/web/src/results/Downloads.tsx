@@ -16,20 +16,17 @@ interface Props {
   readonly rows: number;
   /** Words that rows are filtered by; "" for all rows. */
   readonly search: string;
+  /** What stands above the columns. */
+  readonly heads: readonly string[];
 }
 
 /** The server's names for the formats, which are also the endings of files, with those for people. */
-const TABLES = {
-  csv: "CSV",
-  xlsx: "Excel (XLSX)",
-  tsv: "TSV",
-  json: "JSON",
-  xml: "XML",
-};
+const SHEETS = { csv: "CSV", xlsx: "Excel (XLSX)", tsv: "TSV" };
+const TABLES = { ...SHEETS, json: "JSON", xml: "XML" };
 const TRIPLES = { ttl: "Turtle", nt: "N-Triples", jsonld: "JSON-LD" };
 
 /** A menu of formats: of the table, and of the triples behind it. */
-export function Downloads({ runId, graph, query, rows, search }: Props) {
+export function Downloads({ runId, graph, query, rows, search, heads }: Props) {
   const [attempt, problem] = useAttempt();
   const [isDone, setDone] = useState(false);
   const endpoint = `${location.origin}/sparql/${encodeURIComponent(graph)}`;
@@ -38,8 +35,8 @@ export function Downloads({ runId, graph, query, rows, search }: Props) {
     Object.entries(formats).map(([format, name]) => ({
       name,
       take: () => {
-        const names = format === "csv" ? "true" : "";
-        const path = withQuery(`/runs/${runId}/result`, { format, names, search });
+        const named = format in SHEETS ? { names: "true", heads: heads.join("\t") } : {};
+        const path = withQuery(`/runs/${runId}/result`, { format, search, ...named });
         void attempt(() => download(path, `${graph}-${runId.slice(0, 8)}.${format}`));
       },
     }));

@@ -35,6 +35,8 @@ interface MapViewProps {
   readonly elsewhere: number;
   /** The address of tiles with {z}, {x} and {y}; "" for none. */
   readonly tiles: string;
+  /** What a picture of it says. */
+  readonly about: readonly string[];
 }
 
 export function MapView(props: MapViewProps) {
@@ -47,7 +49,7 @@ export function MapView(props: MapViewProps) {
 }
 
 /** The map, once its width is known. */
-function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width: number }) {
+function Sized({ pins, graph, elsewhere, tiles, about, width }: MapViewProps & { width: number }) {
   const [chosen, setChosen] = useState<Pin | null>(null);
   const frame = useRef<HTMLDivElement>(null);
   const isNarrow = width < NARROW;
@@ -124,7 +126,7 @@ function Sized({ pins, graph, elsewhere, tiles, width }: MapViewProps & { width:
         {/* A picture may not hold tiles of another host. */}
         {!tiles && (
           <Pictures
-            name={say.mapOf(pins.length)}
+            {...{ about, name: say.mapOf(pins.length) }}
             drawing={() => frame.current?.querySelector<SVGSVGElement>(".map svg")}
           />
         )}

@@ -1,26 +1,29 @@
 // A drawing saved as a picture, SVG or PNG.
 
 import { save } from "../api/http.ts";
+import { pixels } from "../app/theme.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Menu } from "../parts/Popover.tsx";
 import { ProblemNote } from "../parts/parts.tsx";
+import { shortenText } from "./measure.ts";
 import { say } from "./words.ts";
 
 interface PicturesProps {
   /** What is drawn, for the name of the file. */
   readonly name: string;
+  /** The lines above the drawing: the question, its answer, the source. */
+  readonly about: readonly string[];
   /** Returns the drawing as it is now. */
   readonly drawing: () => SVGSVGElement | null | undefined;
 }
 
-export function Pictures({ name, drawing }: PicturesProps) {
+export function Pictures({ name, about, drawing }: PicturesProps) {
   const [attempt, problem] = useAttempt();
   const keep = async (format: "svg" | "png") => {
     const drawn = drawing();
     if (!drawn) return;
-    const text = toStandaloneSvg(drawn, name);
-    const blob =
-      format === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await toPng(text, drawn);
+    const text = toStandaloneSvg(drawn, name, about);
+    const blob = format === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await toPng(text);
     save(blob, `${fileName(name)}.${format}`);
   };
   return (
@@ -72,8 +75,16 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
 /** Pixels of a PNG for each pixel of the page. */
 const FINE = 2;
 
+/** Pixels of a line above a drawing, and before it. */
+const LINE = 20;
+const MARGIN = 8;
+
 /** The text of an SVG file that shows a drawing as the page does now, on its own ground. */
-export function toStandaloneSvg(drawn: SVGSVGElement, title: string): string {
+export function toStandaloneSvg(
+  drawn: SVGSVGElement,
+  title: string,
+  about: readonly string[] = [],
+): string {
   const copy = drawn.cloneNode(true) as SVGSVGElement;
   const [from, to] = [drawn, copy].map((one) => [...one.querySelectorAll<SVGElement>("*")]);
   from?.forEach((element, at) => {
@@ -85,26 +96,43 @@ export function toStandaloneSvg(drawn: SVGSVGElement, title: string): string {
     to?.[at]?.removeAttribute("class");
     to?.[at]?.removeAttribute("style");
   });
-  const heading = document.createElementNS(NAMESPACE, "title");
-  heading.textContent = title;
-  const ground = document.createElementNS(NAMESPACE, "rect");
-  ground.setAttribute("width", "100%");
-  ground.setAttribute("height", "100%");
-  ground.setAttribute("fill", getComputedStyle(document.body).backgroundColor);
-  copy.prepend(heading, ground);
+  const { backgroundColor, color, fontFamily } = getComputedStyle(document.documentElement);
+  const make = (name: string, values: Readonly<Record<string, string | number>>, text = "") => {
+    const made = document.createElementNS(NAMESPACE, name);
+    for (const [key, value] of Object.entries(values)) made.setAttribute(key, `${value}`);
+    made.textContent = text;
+    return made;
+  };
+  const { width, height } = drawn.getBoundingClientRect();
+  const lines = about.map((line, at) => {
+    const place = {
+      x: MARGIN,
+      y: LINE * (at + 1),
+      "font-size": pixels("text-s"),
+      "font-weight": at ? 400 : 600,
+    };
+    const text = shortenText(line, width - 2 * MARGIN, 600);
+    return make("text", { ...place, "font-family": fontFamily, fill: color }, text);
+  });
+  const below = lines.length * LINE + MARGIN * Math.sign(lines.length);
+  const moved = make("g", { transform: `translate(0 ${below})` });
+  moved.append(...copy.childNodes);
+  const ground = make("rect", { width: "100%", height: "100%", fill: backgroundColor });
+  copy.replaceChildren(make("title", {}, title), ground, ...lines, moved);
+  copy.setAttribute("height", `${height + below}`);
   copy.setAttribute("xmlns", NAMESPACE);
   copy.removeAttribute("aria-hidden");
   return new XMLSerializer().serializeToString(copy);
 }
 
 /** The drawing of an SVG file as a PNG. */
-async function toPng(text: string, { width, height }: SVGSVGElement): Promise<Blob> {
+async function toPng(text: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = width.baseVal.value * FINE;
-  canvas.height = height.baseVal.value * FINE;
+  canvas.width = image.width * FINE;
+  canvas.height = image.height * FINE;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG")))),

@@ -3,11 +3,11 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerDisplay, AnswerView, CellView, Row } from "../api/types.ts";
-import { knownGraphs, knownServer, may } from "../app/known.ts";
+import { graphTitle, knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { locale as formatLocale } from "../i18n/index.ts";
+import { locale as formatLocale, formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { ProblemNote, QuietButton } from "../parts/parts.tsx";
+import { joinWithDots, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { chartsOf, firstView, onlyThing, type View } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { TabList } from "./controls.tsx";
@@ -34,6 +34,9 @@ export interface ResultViewProps {
   /** The run whose whole result can be downloaded; null for a query run by hand. */
   readonly runId: string | null;
   readonly graph: string;
+  readonly question?: string;
+  /** The query of a result whose rows are not explained. */
+  readonly query?: string;
   /** Whether to show a map at first for places that are not in the result. */
   readonly wantsMap?: boolean;
   /** The first view; by default the one that suits the result best. */
@@ -44,7 +47,7 @@ export interface ResultViewProps {
   readonly marks?: ReadonlyMap<number, Row | null>;
 }
 
-export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultViewProps) {
+export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: ResultViewProps) {
   const { shown: wanted, onShown, marks } = looks;
   const result = useMemo(() => nameColumns(answer), [answer]);
   const [chosen, setChosen] = useState<View | null>(wanted?.view ?? null);
@@ -86,10 +89,20 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
   if (charts.length > 0) tabs.push("chart");
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
-  const best = firstView({ columns, charts, pins: wantsMap ? pins : said, rows });
+  const isAsked = wantsMap && pins.length > 0;
+  const best = isAsked ? "map" : firstView({ columns, charts, pins: said, rows });
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
   const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
+  const text = answer.sparql ?? query ?? "";
+  const isCut = result.total > rows.length;
+  const isPart = /\b(limit|offset)\b/i.test(text);
+  const canSort = isCut && !isPart && !isTriples && text !== "" && may("query");
+  const source = useMemo(() => (canSort ? { graph, query: text } : null), [canSort, graph, text]);
+  const isWhole = !isCut && !isPart && !answer.truncated && !/\bhaving\b/i.test(text);
+  const part = isCut && <p class="muted small">{say.partOnly(rows.length, result.total)}</p>;
+  const origins = joinWithDots(graphTitle(graph), formatTime(new Date().toISOString()));
+  const about = [looks.question ?? "", answer.sentence || answer.words, origins].filter(Boolean);
   const seen = isTriples
     ? Math.min(rows.length, MOST_DRAWN)
     : Math.min(result.evidence.length, MOST_DRAWN) + more.length;
@@ -131,7 +144,7 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
         )}
         {shown === "table" &&
           (result.boolean === null ? (
-            <Table {...{ result, columns, origin, pictures, marks, onDraw: draw }} />
+            <Table {...{ result, columns, origin, source, part, pictures, marks, onDraw: draw }} />
           ) : (
             <p class="boolean">{result.boolean ? say.yes : say.no}</p>
           ))}
@@ -139,11 +152,13 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
           <Later
             load={chart}
             props={{
-              ...{ charts, rows, ordered: result.ordered, chosen: drawnAs },
+              ...{ charts, rows, part, source, isWhole, about, chosen: drawnAs },
+              ...{ ordered: result.ordered, total: result.total },
               onChoose: (as) => choose("chart", as),
             }}
           />
         )}
+        {shown === "map" && part}
         {shown === "map" && (
           <Later
             load={map}
@@ -152,6 +167,7 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
               graph,
               elsewhere: rows.length - pins.length,
               tiles: info?.tiles ?? "",
+              about,
             }}
           />
         )}

@@ -1,5 +1,6 @@
 // The result as a table: sortable, filtered, in pages, with an explanation of each row.
 
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView, Row } from "../api/types.ts";
@@ -10,7 +11,15 @@ import { Cell } from "./Cell.tsx";
 import { type Column, classOf, markText } from "./columns.ts";
 import { Pager } from "./controls.tsx";
 import { Downloads } from "./Downloads.tsx";
-import { filterRows, type Numbered, nextOrder, type Order, sortRows } from "./sorting.ts";
+import {
+  filterRows,
+  type Numbered,
+  nextOrder,
+  type Order,
+  type Source,
+  sortRows,
+  useSorted,
+} from "./sorting.ts";
 import { stripControls, textOf, toTabSeparated } from "./texts.ts";
 import { say } from "./words.ts";
 
@@ -28,6 +37,10 @@ interface Props {
   readonly result: AnswerView;
   readonly columns: readonly Column[];
   readonly origin: Origin;
+  /** What sorts more rows than the page has; null if it has all. */
+  readonly source: Source | null;
+  /** The note that the page has only the first rows. */
+  readonly part: ComponentChildren;
   readonly pictures: boolean;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null> | undefined;
@@ -35,17 +48,24 @@ interface Props {
   readonly onDraw: (evidence: RowEvidence) => void;
 }
 
-export function Table({ result, columns, origin, pictures, marks, onDraw }: Props) {
+export function Table({ result, columns, origin: of, source, pictures, marks, ...more }: Props) {
   const [order, setOrder] = useState<Order | null>(null);
   const [search, setSearch] = useState("");
   const [page, setPage] = useState(0);
   const [size, setSize] = useState(PAGE);
   const [iris, setIris] = useState(false);
   const locale = formatLocale.value;
+  const by = columns.find(({ index }) => index === order?.column);
+  const sorted = useSorted(source, by, order?.direction === "descending");
+  const origin = sorted ? { ...of, query: of.query && sorted.query } : of;
   const rows = useMemo(() => {
-    const numbered = result.cells.map((row, number) => ({ row, number }));
-    return sortRows(filterRows(numbered, columns, search, locale), order, locale);
-  }, [result, columns, search, order, locale]);
+    const numbered = (sorted ?? result).cells.map((row, number) => ({ row, number }));
+    return sortRows(
+      filterRows(numbered, columns, search, locale),
+      sorted === null ? order : null,
+      locale,
+    );
+  }, [result, sorted, columns, search, order, locale]);
   const last = Math.max(0, Math.ceil(rows.length / size) - 1);
   const at = Math.min(page, last);
   const explained = origin.query !== null;
@@ -66,9 +86,11 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
             {rows.slice(at * size, (at + 1) * size).map((item) => (
               <TableRow
                 key={item.number}
-                {...{ item, columns, origin, iris, pictures, explained, onDraw }}
-                was={marks?.get(item.number)}
-                evidence={result.evidence.find((piece) => piece.row === item.number) ?? null}
+                {...{ item, columns, origin, iris, pictures, explained, onDraw: more.onDraw }}
+                was={sorted ? undefined : marks?.get(item.number)}
+                evidence={
+                  (!sorted && result.evidence.find((piece) => piece.row === item.number)) || null
+                }
               />
             ))}
           </tbody>
@@ -80,10 +102,8 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
       )}
-      {result.total > result.cells.length && (
-        <p class="muted small">{say.firstOnly(result.cells.length, result.total)}</p>
-      )}
-      {result.truncated && (
+      {more.part}
+      {result.truncated && result.total === result.cells.length && (
         <p class="note warn">{say.cutOff(result.truncated.by, result.truncated.reason)}</p>
       )}
     </div>
@@ -136,7 +156,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
 
 // A row of the table, and on demand the triples that put it there.
 
-interface TableRowProps extends Omit<Props, "result" | "marks"> {
+interface TableRowProps extends Omit<Props, "result" | "source" | "part" | "marks"> {
   readonly item: Numbered;
   readonly iris: boolean;
   /** Whether the row can be explained. */
@@ -231,6 +251,7 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
             runId={origin.runId}
             rows={filter.search ? rows.length : total}
             search={filter.search}
+            heads={columns.map(({ title }) => title)}
           />
         )}
       </span>

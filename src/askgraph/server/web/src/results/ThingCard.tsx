@@ -34,6 +34,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
   return (
     <div class="thing-card sheet stack near" role="group" aria-label={stripControls(value.label)}>
       <p>
+        <strong class="thing-said">{stripControls(value.label)}</strong>
         <bdi class="muted">{kinds}</bdi>
         {value.description && <bdi class="thing-said">{stripControls(value.description)}</bdi>}
       </p>

@@ -1,7 +1,7 @@
 // Charts that a result suggests, and the contents of each.
 
 import type { Row } from "../api/types.ts";
-import { type Column, degreesOf, type Pin } from "./columns.ts";
+import { type Column, degreesOf, type Pin, wordsOf } from "./columns.ts";
 import { textOf } from "./texts.ts";
 import { type Moment, momentOf, numberOf, parseMoment } from "./values.ts";
 
@@ -34,7 +34,8 @@ export interface LinePoint {
 
 export interface Series {
   readonly name: string;
-  readonly points: readonly LinePoint[];
+  /** Its points from early to late, in runs that are each drawn as one line. */
+  readonly runs: readonly (readonly LinePoint[])[];
 }
 
 export interface Bin {
@@ -101,8 +102,8 @@ export function dots(chart: Chart, rows: Rows, locale: string): Dot[] {
   });
 }
 
-/** The lines of a chart, each from early to late. */
-export function lines(chart: Chart, rows: Rows, locale: string): Series[] {
+/** The lines of a chart; a count is 0 in years and months without a row if the rows are `whole`. */
+export function lines(chart: Chart, rows: Rows, locale: string, whole: boolean): Series[] {
   const byName = new Map<string, LinePoint[]>();
   for (const row of rows) {
     const [moment, value] = [timeIn(row, chart.by), numberIn(row, chart.value)];
@@ -110,10 +111,42 @@ export function lines(chart: Chart, rows: Rows, locale: string): Series[] {
     const name = textIn(row, chart.name, locale);
     byName.set(name, [...(byName.get(name) ?? []), { moment, value }]);
   }
-  return [...byName].map(([name, points]) => ({
-    name,
-    points: points.sort((one, other) => one.moment.time - other.moment.time),
-  }));
+  const isCount = whole && COUNT.test(wordsOf(chart.value.name));
+  return [...byName].map(([name, points]) => {
+    points.sort((one, other) => one.moment.time - other.moment.time);
+    return { name, runs: runsOf(points, isCount) };
+  });
+}
+
+const COUNT = /^number of |^count|\bcount$/;
+/** A longer gap is not filled with zeros. */
+const WIDEST = 100;
+const MONTHS = { year: 12, month: 1, day: Number.NaN, minute: Number.NaN };
+
+/** Splits a line where years or months are missing; of counts, these get a 0 instead. */
+function runsOf(points: readonly LinePoint[], isCount: boolean): LinePoint[][] {
+  const months = MONTHS[points[0]?.moment.precision ?? "day"];
+  const steps = points.map(
+    ({ moment }, at) => (monthOf(moment) - monthOf(points[at - 1]?.moment ?? moment)) / months,
+  );
+  const widest = isCount ? WIDEST : Math.min(...steps.filter((step) => step > 0));
+  const runs: LinePoint[][] = [];
+  for (const [at, point] of points.entries()) {
+    const step = steps[at] ?? 0;
+    const run = step > widest ? null : runs.at(-1);
+    for (let back = step - 1; run && isCount && back > 0; back--) {
+      const before = new Date(point.moment.time);
+      before.setUTCMonth(before.getUTCMonth() - back * months);
+      run.push({ moment: { ...point.moment, time: before.getTime() }, value: 0 });
+    }
+    if (run) run.push(point);
+    else runs.push([point]);
+  }
+  return runs;
+}
+
+function monthOf({ time }: Moment): number {
+  return 12 * new Date(time).getUTCFullYear() + new Date(time).getUTCMonth();
 }
 
 /** The numbers of a column, times as milliseconds. */

@@ -7,7 +7,9 @@ import { shortName } from "./texts.ts";
 import type { Place } from "./values.ts";
 
 /** With more things than this, no places are loaded. */
-const MOST = 200;
+const MOST = 5000;
+/** Things that one query asks for. */
+const BATCH = 500;
 
 const PREFIXES = `PREFIX geo: <http://www.opengis.net/ont/geosparql#>
 PREFIX schema: <http://schema.org/>
@@ -34,9 +36,17 @@ export function thingsOf(columns: readonly Column[], rows: readonly Row[]): read
  * two values of predicates that are called so in a language of `columns.ts`, or in one text.
  */
 export async function placesOf(graph: string, things: readonly string[]): Promise<Known> {
+  const starts = Array.from({ length: Math.ceil(things.length / BATCH) }, (_, at) => at * BATCH);
+  const found = await Promise.all(
+    starts.map((at) => pinsOfThings(graph, things.slice(at, at + BATCH))),
+  );
+  return new Map(found.flat().flatMap(({ iri, place }) => (iri ? [[iri, place] as const] : [])));
+}
+
+async function pinsOfThings(graph: string, things: readonly string[]): Promise<Pin[]> {
   const given = `VALUES ?thing { ${things.map((one) => `<${one}>`).join(" ")} }`;
   const asked = (pattern: string) =>
-    tableOf(graph, `${PREFIXES}\nSELECT DISTINCT ${pattern} LIMIT ${5 * MOST}`);
+    tableOf(graph, `${PREFIXES}\nSELECT DISTINCT ${pattern} LIMIT ${2 * BATCH}`);
   const [points, said] = await Promise.all([
     asked(`?thing ?point ?lat ?long WHERE {\n  ${given}\n  ${POINTS}\n}`),
     asked(`?says ?name WHERE {\n  ${given}\n  ${LITERALS}\n}`),
@@ -46,7 +56,7 @@ export async function placesOf(graph: string, things: readonly string[]): Promis
     const pattern = `?thing <${north}> ?lat ; <${east}> ?long`;
     found.push(...pins(await asked(`?thing ?lat ?long WHERE { ${given} ${pattern} }`)));
   }
-  return new Map(found.flatMap((pin) => (pin.iri ? [[pin.iri, pin.place] as const] : [])));
+  return found;
 }
 
 /** The pairs of predicates that are called latitude and longitude, by their IRIs or their names. */

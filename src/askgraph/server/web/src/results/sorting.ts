@@ -1,6 +1,9 @@
 // Rows in another order and fewer of them: typed comparison of cells, search in all columns.
 
+import { refine, tableOf } from "../api/graphs.ts";
 import type { CellView, Row } from "../api/types.ts";
+import { language } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
 import type { Column } from "./columns.ts";
 import { textOf } from "./texts.ts";
 import { momentOf, numberOf } from "./values.ts";
@@ -15,6 +18,26 @@ export interface Order {
 export interface Numbered {
   row: Row;
   number: number;
+}
+
+/** A graph and the query of a result that has more rows than the page. */
+export interface Source {
+  readonly graph: string;
+  readonly query: string;
+}
+
+/** The first rows when the query sorts by a column's values; undefined until they come, null for things. */
+export function useSorted(whole: Source | null, column: Column | undefined, descending: boolean) {
+  const { name: sort_by = "", kind = "empty" } = column ?? {};
+  const source = ["number", "time", "text"].includes(kind) ? whole : null;
+  const { graph = "", query = "" } = source ?? {};
+  const sorted = useFetched(`${graph} ${sort_by} ${descending} ${query}`, async () => {
+    if (!source) return null;
+    const refined = await refine(graph, query, { sort_by, descending }, language.value);
+    return { ...refined, ...(await tableOf(graph, refined.query)) };
+  });
+  if (!source || sorted.problem) return null;
+  return sorted.busy ? undefined : sorted.value;
 }
 
 /** Returns the numbered rows, sorted; unbound cells come last in both directions. */
@@ -58,24 +81,21 @@ export function foldText(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-type Key =
-  | { rank: 0; value: number }
-  | { rank: 1; value: number }
-  | { rank: 2; value: string }
-  | null;
+/** What a cell is compared by: numbers come before times, and these before texts. */
+type Key = readonly [rank: number, value: number | string] | null;
 
 function keyOf(cell: CellView | null): Key {
   if (!cell) return null;
   const number = numberOf(cell);
-  if (number !== null) return { rank: 0, value: number };
+  if (number !== null) return [0, number];
   const moment = momentOf(cell);
-  if (moment) return { rank: 1, value: moment.time };
-  return { rank: 2, value: cell.label ?? cell.value };
+  return moment ? [1, moment.time] : [2, cell.label ?? cell.value];
 }
 
 function compareKeys(one: Key, other: Key, sign: number, collator: Intl.Collator): number {
   if (!one || !other) return one ? -1 : other ? 1 : 0;
-  if (one.rank !== other.rank) return sign * (one.rank - other.rank);
-  if (one.rank === 2 && other.rank === 2) return sign * collator.compare(one.value, other.value);
-  return sign * (Number(one.value) - Number(other.value));
+  const [[rank, value], [otherRank, otherValue]] = [one, other];
+  if (rank !== otherRank) return sign * (rank - otherRank);
+  const isText = typeof value === "string" && typeof otherValue === "string";
+  return sign * (isText ? collator.compare(value, otherValue) : Number(value) - Number(otherValue));
 }
