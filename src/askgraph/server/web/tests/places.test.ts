@@ -22,12 +22,7 @@ test("several things are asked for, each once; one thing, texts and many are not
 test("rows whose thing has a known place are pins", () => {
   const rows: Row[] = [[thing("Lima")], [thing("Nowhere")]];
   const known = new Map([["http://x/Lima", { longitude: -77, latitude: -12 }]]);
-  const pins = pinsAt(
-    known,
-    columnsOf(["town"], rows, []),
-    rows,
-    (row, at) => row[at]?.label ?? "",
-  );
+  const pins = pinsAt(known, columnsOf(["town"], rows, []), rows, "en");
   assert.deepEqual(
     pins.map(({ row, name }) => [row, name]),
     [[0, "Lima"]],

@@ -131,58 +131,41 @@ function ColumnsChip({ columns, hidden, take }: Chosen & { hidden: readonly Name
 }
 
 function FilterChip({ answer, columns, take }: Chosen & { readonly answer: AnswerView }) {
-  const usable = columns.filter((column) => comparisonsOf(column).length > 0);
-  const [first] = usable;
-  if (!first) return null;
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.filterBy}>
-      {(close) => (
-        <FilterForm
-          {...{ answer, usable, first }}
-          take={(wanted) => {
-            close();
-            take(wanted);
-          }}
-        />
-      )}
-    </Popover>
-  );
-}
-
-interface FilterFormProps extends Taking {
-  readonly answer: AnswerView;
-  readonly usable: readonly Column[];
-  readonly first: Column;
-}
-
-function FilterForm({ answer, usable, first, take }: FilterFormProps) {
-  const [name, setName] = useState(first.name);
+  const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
   const [value, setValue] = useState("");
-  const column = usable.find((one) => one.name === name) ?? first;
+  const usable = columns.filter((column) => comparisonsOf(column).length > 0);
+  const column = usable.find((one) => one.name === name) ?? usable[0];
+  if (!column) return null;
   const comparisons = comparisonsOf(column);
   const comparison = comparisons.find((one) => one === chosen) ?? comparisons[0] ?? "=";
   const typed = parseTyped(value, column, answer.cells);
+  const send = (close: () => void) => {
+    close();
+    setValue("");
+    if (typed) take({ condition: { column: column.name, comparison, ...typed } });
+  };
   return (
-    <Form
-      class="stack close"
-      onSend={() => typed && take({ condition: { column: column.name, comparison, ...typed } })}
-    >
-      <Select
-        label={say.column}
-        value={column.name}
-        options={usable.map((one) => [one.name, one.title])}
-        onChoose={setName}
-      />
-      <Select
-        label={say.comparison}
-        value={comparison}
-        options={comparisons.map((one) => [one, one === "contains" ? say.contains : one])}
-        onChoose={setChosen}
-      />
-      <Field label={say.value} value={value} onText={setValue} input={{ "data-first": true }} />
-      <Button look="primary small" type="submit" disabled={typed === null} text={say.apply} />
-    </Form>
+    <Popover class="button small" panelClass="part-panel" label={say.filterBy}>
+      {(close) => (
+        <Form class="stack close" onSend={() => send(close)}>
+          <Select
+            label={say.column}
+            value={column.name}
+            options={usable.map((one) => [one.name, one.title])}
+            onChoose={setName}
+          />
+          <Select
+            label={say.comparison}
+            value={comparison}
+            options={comparisons.map((one) => [one, one === "contains" ? say.contains : one])}
+            onChoose={setChosen}
+          />
+          <Field label={say.value} value={value} onText={setValue} input={{ "data-first": true }} />
+          <Button look="primary small" type="submit" disabled={typed === null} text={say.apply} />
+        </Form>
+      )}
+    </Popover>
   );
 }
 

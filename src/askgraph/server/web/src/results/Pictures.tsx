@@ -26,20 +26,13 @@ export function Pictures({ name, about, drawing }: PicturesProps) {
     const blob = format === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await toPng(text);
     save(blob, `${fileName(name)}.${format}`);
   };
+  const items = (["svg", "png"] as const).map((format) => ({
+    name: format.toUpperCase(),
+    take: () => void attempt(() => keep(format)),
+  }));
   return (
     <span class="at-end">
-      <Menu
-        icon="save"
-        label={say.asPicture}
-        groups={[
-          {
-            items: (["svg", "png"] as const).map((format) => ({
-              name: format.toUpperCase(),
-              take: () => void attempt(() => keep(format)),
-            })),
-          },
-        ]}
-      />
+      <Menu icon="save" label={say.asPicture} groups={[{ items }]} />
       <ProblemNote problem={problem} />
     </span>
   );
@@ -104,15 +97,10 @@ export function toStandaloneSvg(
     return made;
   };
   const { width, height } = drawn.getBoundingClientRect();
+  const look = { fill: color, "font-family": fontFamily, "font-size": pixels("text-s") };
   const lines = about.map((line, at) => {
-    const place = {
-      x: MARGIN,
-      y: LINE * (at + 1),
-      "font-size": pixels("text-s"),
-      "font-weight": at ? 400 : 600,
-    };
-    const text = shortenText(line, width - 2 * MARGIN, 600);
-    return make("text", { ...place, "font-family": fontFamily, fill: color }, text);
+    const place = { x: MARGIN, y: LINE * (at + 1), "font-weight": at ? 400 : 600 };
+    return make("text", { ...look, ...place }, shortenText(line, width - 2 * MARGIN, 600));
   });
   const below = lines.length * LINE + MARGIN * Math.sign(lines.length);
   const moved = make("g", { transform: `translate(0 ${below})` });

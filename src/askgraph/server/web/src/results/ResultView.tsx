@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerDisplay, AnswerView, CellView, Row } from "../api/types.ts";
+import type { AnswerDisplay, AnswerView, Row } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale, formatTime } from "../i18n/index.ts";
@@ -14,7 +14,6 @@ import { TabList } from "./controls.tsx";
 import { drawEvidence, drawTriples } from "./evidence.ts";
 import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
 import { Table } from "./Table.tsx";
-import { textOf } from "./texts.ts";
 import { say } from "./words.ts";
 
 export { Arranging } from "./Arranging.tsx";
@@ -67,10 +66,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);
   const said = useMemo(() => pinsOf(columns, result.cells, locale), [columns, result, locale]);
   const known = usePlaces(graph, said.length > 0 ? [] : thingsOf(columns, result.cells));
-  const pins =
-    said.length > 0
-      ? said
-      : pinsAt(known, columns, result.cells, (row, at) => textOf(row[at] as CellView, locale));
+  const pins = said.length > 0 ? said : pinsAt(known, columns, result.cells, locale);
   const drawing = useMemo(() => {
     if (drawn) return drawEvidence([drawn], drawn.labels ?? result.labels, locale);
     if (isTriples) return drawTriples(result.cells.slice(0, MOST_DRAWN), locale);
@@ -96,7 +92,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
   const text = answer.sparql ?? query ?? "";
   const isCut = result.total > rows.length;
-  const isPart = /\b(limit|offset)\b/i.test(text);
+  const isPart = /\b(limit|offset)\s+\d/i.test(text);
   const canSort = isCut && !isPart && !isTriples && text !== "" && may("query");
   const source = useMemo(() => (canSort ? { graph, query: text } : null), [canSort, graph, text]);
   const isWhole = !isCut && !isPart && !answer.truncated && !/\bhaving\b/i.test(text);

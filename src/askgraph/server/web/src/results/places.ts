@@ -3,7 +3,7 @@
 import { tableOf } from "../api/graphs.ts";
 import type { CellView, Row, TableView } from "../api/types.ts";
 import { type Column, columnsOf, type Pin, pairsOf, pinsOf } from "./columns.ts";
-import { shortName } from "./texts.ts";
+import { shortName, textOf } from "./texts.ts";
 import type { Place } from "./values.ts";
 
 /** With more things than this, no places are loaded. */
@@ -77,15 +77,13 @@ export function pinsAt(
   known: Known,
   columns: readonly Column[],
   rows: readonly Row[],
-  name: (row: Row, at: number) => string,
+  locale: string,
 ): Pin[] {
   const column = columns.find(({ kind, answers }) => kind === "thing" && answers);
   return rows.flatMap((row, number) => {
-    const iri = column && row[column.index]?.value;
-    const place = iri && known.get(iri);
-    return column && iri && place
-      ? [{ row: number, place, name: name(row, column.index), iri }]
-      : [];
+    const cell = column && row[column.index];
+    const place = cell && known.get(cell.value);
+    return place ? [{ row: number, place, name: textOf(cell, locale), iri: cell.value }] : [];
   });
 }
 

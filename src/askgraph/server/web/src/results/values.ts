@@ -3,18 +3,11 @@
 import type { AnswerView, CellView } from "../api/types.ts";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
-const NUMERIC = new Set(
-  [
-    "integer decimal double float long int short byte nonNegativeInteger positiveInteger",
-    "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte",
-  ]
-    .join(" ")
-    .split(" ")
-    .map((name) => XSD + name),
-);
-const TIMES = new Set(
-  ["date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"].map((n) => XSD + n),
-);
+const INTEGERS =
+  "integer|long|int|short|byte|(?:non)?(?:Positive|Negative|positive|negative)Integer";
+const UNSIGNED = "unsigned(?:Long|Int|Short|Byte)";
+const NUMERIC = new RegExp(`^${XSD}(?:decimal|double|float|${INTEGERS}|${UNSIGNED})$`);
+const TIMES = new RegExp(`^${XSD}(?:date|dateTime|dateTimeStamp|gYear|gYearMonth)$`);
 const MOMENT =
   /^(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?)?)?(Z|[+-]\d\d:\d\d)?$/;
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)(?:\?[^#]*)?$/i;
@@ -43,14 +36,14 @@ export function answerColumns({ columns, answer_columns: answering }: AnswerView
 
 /** The finite number that a literal of a numeric datatype holds, else null. */
 export function numberOf(cell: CellView | null): number | null {
-  if (cell?.type !== "literal" || !cell.datatype || !NUMERIC.has(cell.datatype)) return null;
+  if (cell?.type !== "literal" || !NUMERIC.test(cell.datatype ?? "")) return null;
   const value = Number(cell.value);
   return cell.value.trim() !== "" && Number.isFinite(value) ? value : null;
 }
 
 /** The time that a literal of a date or year datatype holds, else null. */
 export function momentOf(cell: CellView | null): Moment | null {
-  if (cell?.type !== "literal" || !cell.datatype || !TIMES.has(cell.datatype)) return null;
+  if (cell?.type !== "literal" || !TIMES.test(cell.datatype ?? "")) return null;
   return parseMoment(cell.value);
 }
 
