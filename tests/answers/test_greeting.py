@@ -224,3 +224,21 @@ async def test_starters_ask_for_no_key_and_no_highest_number_of_what_only_number
     assert "Which race is the longest?" in said
     assert "Which races have the driver Ayrton?" in said
     assert not re.search("ID|ref|highest year|highest rank", said)
+
+
+@for_each("located", [2, 1])
+def test_a_map_is_proposed_for_things_that_mostly_have_coordinates(
+    located: int, tmp_path: Path
+) -> None:
+    rows = [
+        f"Depot {n},{10.5 + n if n < located else ''},{n if n < located else ''}" for n in range(4)
+    ]
+    file = tmp_path / "depots.csv"
+    file.write_text("name,lat,lon\n" + "\n".join(rows))
+    place = Workspace(tmp_path / "workspace")
+    place.add("depots", [file])
+    profile, arrays = place.load_content("depots")
+    prefixes = PrefixMap(dict(profile.prefixes))
+    questions = make_examples(profile, arrays, prefixes, ["en"], most=9).questions
+
+    assert ("Show the depots on a map" in questions) is (located == 2)
