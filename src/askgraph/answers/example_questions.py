@@ -339,8 +339,7 @@ class _ClassSubject:
         """Ask for a map of things that mostly have coordinates, which the page draws of arrays."""
         common = (p.iri for n, p in self.predicates if n >= self.cls.instances / 2)
         names = {split_local_name(iri).lower() for iri in common}
-        drawn = self.reader.arrays is not None and all(names & w for w in COORDINATE_NAMES)
-        if self.many and drawn:
+        if self.many and self.reader.arrays and all(names & words for words in COORDINATE_NAMES):
             yield self._make_starter("start map", self.many, least=2)
 
     def ask_years(self) -> Iterator[Starter]:
