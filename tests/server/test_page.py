@@ -45,7 +45,7 @@ def test_a_server_without_a_built_page_says_so_at_its_start(static: Path, tmp_pa
     )
 
 
-@for_each("path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/compare", "/history", "/run/abc"])
+@for_each("path", [*PAGES[:2], "/graphs/my%20graph", "/add", "/history", "/run/abc"])
 def test_all_addresses_of_the_page_give_its_document_which_is_asked_for_anew(
     client: TestClient, path: str
 ) -> None:

@@ -24,7 +24,7 @@ from askgraph.server.hub import Hub, identify_caller
 STATIC = Path(__file__).parent / "web" / "static"
 
 PAGES = (
-    *("/", "/graphs", "/graphs/{graph}", "/add", "/compare", "/history", "/run/{run}"),
+    *("/", "/graphs", "/graphs/{graph}", "/add", "/history", "/run/{run}"),
     *("/boards", "/boards/{board}", "/embed/{run}"),
 )
 """Addresses that the page itself routes (keep in step with web/src/app/router.ts)."""

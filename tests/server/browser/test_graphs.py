@@ -42,7 +42,7 @@ MOON = "/graphs/space?class=" + quote(f"{ONTOLOGY}Moon", safe="")
 MARS = "/graphs/space?iri=" + quote("https://example.org/space/Mars", safe="")
 DIAMETER = "/graphs/space?property=" + quote(f"{ONTOLOGY}diameter", safe="")
 GRAPH_PAGES = (MOON, MARS, DIAMETER)
-PAGES = ("/", "/graphs", "/graphs/space", *GRAPH_PAGES, "/compare", "/history", "/boards", "/add")
+PAGES = ("/", "/graphs", "/graphs/space", *GRAPH_PAGES, "/history", "/boards", "/add")
 MOONS = "How many moons are listed for each planet?"
 
 
@@ -924,13 +924,6 @@ def test_a_language_is_chosen_kept_and_writes_as_its_people_do(
     page.get_by_role("link", name="Pinnwand öffnen").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Meine Pinnwand")
     expect(page.get_by_text("Nichts hat sich geändert.")).to_be_visible()
-    page.goto(f"{watch.address}/compare")
-    box = page.locator(".method-choices label").filter(has_text="Ähnlichstes Beispiel")
-    expect(box).to_contain_text("Braucht eine Datei mit bekannten Fragen")
-    served = page.request.get(f"{watch.address}/api/v1/methods").json()["methods"]
-    expect(page.locator(".method-choices label")).to_have_count(len(served))
-    for method in served:
-        expect(page.locator(".method-choices")).not_to_contain_text(method["words"])
     fleet.define("fleet", GlossaryEntry("boats", same_as="ship"))
     page.goto(f"{watch.address}/graphs/fleet")
     words = page.get_by_role("list", name="Gelernte Wörter")

@@ -96,8 +96,8 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
 
 
 def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> None:
-    page = watch.page("/compare")
-    expect(page.get_by_role("textbox")).to_be_visible()
+    page = watch.page("/add")
+    expect(page.get_by_role("textbox").first).to_be_visible()
     held: list[Route] = []
     page.route("**/assets/ResultView-*.js", lambda route: held.append(route))
     page.get_by_role("link", name="askgraph: go to the question box").click()
@@ -112,8 +112,8 @@ def test_what_comes_late_moves_nothing_and_changes_no_question(watch: Watch) -> 
     settle(page)
     assert readings.bounding_box() == before
 
-    page = watch.page("/compare")
-    expect(page.get_by_role("textbox")).to_be_visible()  # which waits for the graphs, too
+    page = watch.page("/add")
+    expect(page.get_by_role("textbox").first).to_be_visible()  # which waits for the graphs, too
     graphs: list[Route] = []
     page.route("**/api/v1/graphs?*", lambda route: graphs.append(route))
     sent: list[Any] = []
@@ -276,7 +276,7 @@ def test_graphs_are_chosen_by_a_press_and_on_a_phone_in_a_menu(watch: Watch) -> 
         reply = route.fetch()
         route.fulfill(response=reply, json={**reply.json(), "graphs": reply.json()["graphs"][:3]})
 
-    page = watch.page("/compare")
+    page = watch.page("/add")
     page.route("**/api/v1/graphs?*", list_few)
     page.goto(watch.address)
     graphs = page.get_by_role("group", name="Choose graphs")
@@ -1174,48 +1174,6 @@ def test_a_question_that_takes_long_is_stopped_and_taken_up_again(
     page.context.set_offline(False)
     expect(page.locator(".alternative, .term-list a").first).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
-
-
-def test_methods_are_compared_and_a_link_shows_it_without_asking_anew(watch: Watch) -> None:
-    page = watch.page("/compare", width=360, height=740)
-    expect(page.get_by_role("checkbox", name="Nearest example")).to_be_disabled()
-    expect(page.get_by_role("checkbox", name="GRASP")).to_be_disabled()
-    expect(page.get_by_title("needs a file of questions").first).to_be_visible()
-    page.get_by_role("textbox").fill(LARGE)
-    chosen = page.get_by_role("checkbox", checked=True)
-    expect(chosen).to_have_count(2)
-    chosen.last.click()
-    expect(page.get_by_text("Choose at least two methods.")).to_be_visible()
-    expect(page.locator(".compare-button")).to_be_disabled()
-    for box in page.get_by_role("checkbox").all():
-        if box.is_enabled():
-            box.set_checked(False)
-    for method in ("Graph search", "Multi stage"):
-        page.get_by_role("checkbox", name=re.compile(f"^{method}")).check()
-    page.locator(".compare-button").click()
-    expect(page.locator(".entry .numbers")).to_have_count(2)
-    expect(page.locator(".summary")).to_contain_text(re.compile("methods? "))
-    search = page.locator("[data-method=graph-search]")
-    other = page.locator("[data-method=multi-stage]")
-    expect(search.locator(".headline")).to_contain_text("Titan")
-    expect(search.locator(".numbers")).to_contain_text("Tokens\n0", use_inner_text=True)
-    expect(search.locator(".result-letter")).to_have_text(re.compile("Result [AB]"))
-    for summary in page.locator(".entry summary").all():
-        summary.click()
-    settle(page)
-    expect(search.locator("pre")).to_contain_text("SELECT")
-    expect(search.locator(".result-table tbody tr")).to_have_count(7)
-    expect(other.locator("figcaption")).to_contain_text("Graph search")
-    expect_sound(page, themes=True)
-
-    expect(page).to_have_url(re.compile("run=.*run="))
-    asked: list[str] = []
-    again = watch.another(page.context, "/compare")
-    again.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
-    again.goto(page.url)
-    expect(again.locator(".entry .numbers")).to_have_count(2)
-    expect(again.get_by_role("textbox")).to_have_value(LARGE)
-    assert [one for one in asked if one.startswith("POST") and one.endswith("/ask")] == []
 
 
 @pytest.fixture

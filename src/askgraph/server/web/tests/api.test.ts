@@ -14,7 +14,6 @@ test("each path leads to its page", () => {
     "/graphs/my%20graph": ["graphs", "my graph"],
     "/boards": ["boards", ""],
     "/boards/abc": ["boards", "abc"],
-    "/compare": ["compare", ""],
   };
   for (const [path, [page, id]] of Object.entries(routes))
     assert.deepEqual(routeOf(path), { page, id }, path);

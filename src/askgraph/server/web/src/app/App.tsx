@@ -23,7 +23,6 @@ export interface PageProps {
 const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>> = {
   graphs: () => import("../browse/GraphList.tsx").then((found) => found.BrowsePage),
   add: () => adding().then((found) => found.AddPage),
-  compare: () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage),
   history: () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage),
   boards: () => import("../boards/BoardPage.tsx").then((found) => found.BoardsPage),
   embed: () => import("../ask/EmbedPage.tsx").then((found) => found.EmbedPage),

@@ -21,7 +21,6 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 const LINKS = [
   ["ask", "/"],
   ["graphs", "/graphs"],
-  ["compare", "/compare"],
   ["history", "/history"],
   ["boards", "/boards"],
 ] as const;

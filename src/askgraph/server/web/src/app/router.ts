@@ -20,7 +20,7 @@ export const place = signal<Place>(here());
 export const left = signal<{ readonly focus: Element | null } | null>(null);
 
 /** The pages by the first part of their paths: alone, and with the id of something. */
-const ALONE = ["graphs", "add", "compare", "history", "boards"] as const;
+const ALONE = ["graphs", "add", "history", "boards"] as const;
 const WITH_ID = ["graphs", "boards", "embed"] as const;
 
 export type PageName = (typeof ALONE)[number] | (typeof WITH_ID)[number] | "ask" | "missing";

@@ -68,7 +68,7 @@ export function ThingPage({ graph, iri }: Term) {
       <Outgoing {...{ graph, iri, about, pictures }} />
       {pins.length > 0 && (
         <div class="thing-map">
-          <Later load={map} props={{ pins, graph, elsewhere: 0, tiles }} />
+          <Later load={map} props={{ pins, graph, elsewhere: 0, tiles, about: [label] }} />
         </div>
       )}
       {isKnown && isHere && may("query") && (

@@ -1,7 +1,6 @@
 // The contents of a report's page, as askgraph.evaluation.reports.page packs them.
 
 import type { UsageView } from "../api/types.ts";
-import { findCommonPlaces } from "../compare/agreement.ts";
 
 export type Value = string | number | boolean | null;
 export type Score = readonly [precision: number, recall: number, f1: number];
@@ -190,4 +189,26 @@ function matchVariables(
     taken.set(other, name);
   }
   return fits;
+}
+
+/** The places of a longest common subsequence, as pairs in their order. */
+function findCommonPlaces(left: readonly string[], right: readonly string[]) {
+  const width = right.length + 1;
+  const longest = new Uint16Array((left.length + 1) * width);
+  const at = (i: number, j: number) => longest[i * width + j] ?? 0;
+  for (let i = left.length - 1; i >= 0; i -= 1) {
+    for (let j = right.length - 1; j >= 0; j -= 1) {
+      longest[i * width + j] =
+        left[i] === right[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const pairs: [number, number][] = [];
+  for (let [i, j] = [0, 0]; i < left.length && j < right.length; ) {
+    if (left[i] === right[j]) {
+      pairs.push([i, j]);
+      [i, j] = [i + 1, j + 1];
+    } else if (at(i + 1, j) >= at(i, j + 1)) i += 1;
+    else j += 1;
+  }
+  return pairs;
 }

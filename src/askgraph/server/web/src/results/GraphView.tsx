@@ -52,7 +52,11 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
         <p class="muted small">
           {label}. {say.drawingHelp}
         </p>
-        <Pictures name={label} drawing={() => element.current?.querySelector(".graph-drawn")} />
+        <Pictures
+          name={label}
+          about={[]}
+          drawing={() => element.current?.querySelector(".graph-drawn")}
+        />
       </div>
       <Legend drawing={whole} />
       <details>
