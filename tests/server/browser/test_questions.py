@@ -1219,21 +1219,7 @@ def card(page: Page, title: str) -> Locator:
     return page.locator(".pin-card").filter(has=page.get_by_role("heading", name=title))
 
 
-def export(page: Page, folder: Path) -> Page:
-    """Export a board, check that it is one file without a script, and open it."""
-    with page.expect_download() as begun:
-        page.get_by_role("button", name="Export as HTML").click()
-    assert begun.value.suggested_filename.endswith(".html")
-    file = folder / begun.value.suggested_filename
-    begun.value.save_as(file)
-    saved = page.context.new_page()
-    saved.goto(file.as_uri())
-    return saved
-
-
-def test_a_board_says_what_changed_since_it_was_seen(
-    watch: Watch, harbours: Workspace, tmp_path: Path
-) -> None:
+def test_a_board_says_what_changed_since_it_was_seen(watch: Watch, harbours: Workspace) -> None:
     page = watch.page(**PHONE, dark=True)
     pin(page, QUESTION, "Harbours", is_new=True)
     pin(page, COUNT, "Harbours")
@@ -1260,24 +1246,6 @@ def test_a_board_says_what_changed_since_it_was_seen(
 
     berths.get_by_role("tab", name="Chart").click()
     berths.locator(".marks svg").wait_for()
-    saved = export(page, tmp_path)
-    assert not re.search(
-        r"<script|<link|<iframe|\bsrc=|https?://(?!www\.w3\.org/2000/svg)", saved.content()
-    )
-    expect(saved.get_by_role("heading", level=1)).to_have_text("Harbours")
-    assert saved.get_by_role("heading", level=2).all_inner_texts() == [QUESTION, COUNT]
-    expect(saved.get_by_role("img", name=QUESTION)).to_contain_text("Brix")
-    expect(saved.locator("section").first).to_contain_text(
-        "2 new rows · 1 row removed · 1 row changed"
-    )
-    saved.get_by_text("Changes").first.click()
-    expect(saved.locator("section").first.locator("li")).to_have_text(
-        ["changed · Brix · 9 (was 7)", "new · Dory · 1", "new · Elm · 3", "removed · Cove · 2"]
-    )
-    saved.get_by_text("4 rows").first.click()
-    expect(saved.get_by_role("row", name=re.compile("Brix"))).to_contain_text("9 was 7")
-    saved.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    expect(saved.locator("html")).to_have_js_property("scrollWidth", 390)
 
     berths.get_by_role("tab", name="Table").click()
     page.get_by_role("button", name="Mark as seen").click()
@@ -1375,7 +1343,7 @@ def test_the_view_of_an_answer_is_pinned_kept_and_shared(watch: Watch) -> None:
 
 
 def test_a_pin_that_fails_stays_as_it_was_and_labels_with_html_stay_text(
-    watch: Watch, harbours: Workspace, tmp_path: Path
+    watch: Watch, harbours: Workspace
 ) -> None:
     harbours.add("other", [harbours.folder / "harbours.ttl"])
     page = watch.page("/?graph=other")
@@ -1405,17 +1373,8 @@ def test_a_pin_that_fails_stays_as_it_was_and_labels_with_html_stay_text(
     expect(page.get_by_role("heading", level=1)).to_have_text(f"</title>{SCRIPT}")
     page.locator(".marks svg").wait_for()
     expect(page.locator("main").locator("script, img, b, [onerror]")).to_have_count(0)
-    saved = export(page, tmp_path)
-    expect(saved.locator("h2")).to_have_text(IMAGE)
-    expect(saved.locator("script, img, b, [onerror]")).to_have_count(0)
-    expect(saved).to_have_title(f"</title>{SCRIPT}")
-    expect(saved.get_by_role("img", name=IMAGE)).to_contain_text("<script>")
-    policy = saved.locator("meta[http-equiv='Content-Security-Policy']")
-    expect(policy).to_have_attribute("content", re.compile("^default-src 'none'"))
     ask_anew(page, "Show me all towns with their locations.", "towns")
     pin_here(page, "Towns")
     await_board(page)
     page.locator(".map svg").wait_for()
-    saved = export(page, tmp_path)
-    drawing = saved.get_by_role("img", name="Show me all towns with their locations.")
-    expect(drawing).to_contain_text("Nairobi")
+    expect(page.locator(".map svg")).to_contain_text("Nairobi")

@@ -30,7 +30,6 @@ import {
   QuietButton,
   SureDialog,
 } from "../parts/parts.tsx";
-import { saveBoard } from "./export.tsx";
 import { PinCard } from "./PinCard.tsx";
 import { say } from "./words.ts";
 
@@ -165,9 +164,6 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           setShared={(shared) => put(() => shareBoard(id, shared))}
         />
       )}
-      <QuietButton icon="save" disabled={isBusy} onClick={() => saveBoard(board)}>
-        {say.export}
-      </QuietButton>
       {mine && (
         <>
           <QuietButton icon="pen" onClick={() => setOpen("rename")} text={say.rename} />
