@@ -196,7 +196,8 @@ def _iterate_entity_names(
         shapes[_NUMBER_PATTERN.sub("#", split_local_name(pattern_iris[0]))] += counts[pattern]
     for iri in sorted(chain.from_iterable(iris.values())):
         local = split_local_name(iri)
-        if (get_local_name(iri) or len(local) <= _MAX_CODE_CHARACTERS) and shapes[
+        is_code = len(local) <= _MAX_CODE_CHARACTERS and any(map(str.isdigit, local))
+        if (get_local_name(iri) or is_code) and shapes[
             _NUMBER_PATTERN.sub("#", local)
         ] <= _MAX_SIMILAR_COUNT:
             yield IndexedName(local, iri, ItemKind.ENTITY, preferred=False)
