@@ -163,14 +163,12 @@ def expand_command(command: Callable[..., None], name: str) -> Callable[..., Non
             values[name] = bundle.from_options(get_global_options(ctx), bundle_values)
         command(**values)
 
-    last_parameters = [
+    last = [
         parameter
         for parameter in parameters.values()
         if parameter.name in bundles and bundles[parameter.name].is_last
     ]
-    ordered = [
-        parameter for parameter in parameters.values() if parameter not in last_parameters
-    ] + last_parameters[::-1]
+    ordered = [parameter for parameter in parameters.values() if parameter not in last] + last[::-1]
     options = [
         inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
         *(

@@ -19,8 +19,7 @@ from askgraph.workspace.annotation import (
     annotate_table,
     read_table,
 )
-from askgraph.workspace.graphs import build_missing_indices
-from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.graphs import build_missing_indices, run_and_close
 
 
 def annotate(
@@ -45,16 +44,10 @@ def annotate(
     open_graph = common.workspace.graph(graph)
     with show_progress() as report:
         build_missing_indices(open_graph, progress=report, open_others=False)
-
-        async def annotate_and_close() -> AnnotatedTable:
-            try:
-                return await annotate_table(
-                    open_graph, headers, rows, candidates=candidates, language=lang, progress=report
-                )
-            finally:
-                await open_graph.endpoint.close()
-
-        annotation = run_coroutine(annotate_and_close())
+        work = annotate_table(
+            open_graph, headers, rows, candidates=candidates, language=lang, progress=report
+        )
+        annotation = run_and_close(open_graph, work)
     if out is not None:
         write_text_atomically(
             out,

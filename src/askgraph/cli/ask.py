@@ -196,17 +196,15 @@ async def _print_outcome(
     The lessons of the choice are offered.
     """
     outcome = run.outcome
-    with_colour, row_limit = output.is_terminal(), asking.limit or _DEFAULT_ROWS
-    output.print_blocks(
-        render_outcome(outcome, graph.prefixes, limit=row_limit, colour=with_colour)
-    )
+    with_colour, limit = output.is_terminal(), asking.limit or _DEFAULT_ROWS
+    output.print_blocks(render_outcome(outcome, graph.prefixes, limit=limit, colour=with_colour))
     if isinstance(outcome, Clarification) and with_colour and sys.stdin.isatty():
         option = _prompt_choice(outcome)
         if option is not None:
             languages = [asking.lang] if asking.lang else []
             chosen_reading = await answer_option(option, outcome, graph, languages=languages)
             output.print_blocks(
-                render_outcome(chosen_reading, graph.prefixes, limit=row_limit, colour=with_colour)
+                render_outcome(chosen_reading, graph.prefixes, limit=limit, colour=with_colour)
             )
             if not run.question.before:
                 from askgraph.cli.examples import offer_lessons  # few answers are corrected

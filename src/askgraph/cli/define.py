@@ -83,14 +83,12 @@ def define(
         }
         entries = (*entries, parse_entry(table, f"askgraph define {name}"))
     if entries or new_instructions is not None or remove:
-        updated_glossary = workspace.define(
+        updated = workspace.define(
             name, *entries, instructions=new_instructions, without=str(word) if remove else ""
         )
-        typer.echo(
-            f"{name}: {format_count(len(updated_glossary.entries), 'word')} defined", err=True
-        )
+        typer.echo(f"{name}: {format_count(len(updated.entries), 'word')} defined", err=True)
         prefixes = PrefixMap(dict(workspace.load_profile(name).prefixes))
-        for conflict in find_conflicts(updated_glossary, prefixes):
+        for conflict in find_conflicts(updated, prefixes):
             typer.echo(f"warning: {conflict}", err=True)
     if export is not None:
         _export(workspace.load_glossary(name), export, workspace.load_profile(name))

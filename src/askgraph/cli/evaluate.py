@@ -181,21 +181,17 @@ def score(
     selected_questions = BenchmarkQuestions(
         get_benchmark_name(benchmark), benchmark, name, contents, questions, ()
     )
-    if graph is None and not is_graph_required(
+    if graph is not None or is_graph_required(
         selected_questions, prediction_list, stored_gold=gold is not None
     ):
-        scored_questions = selected_questions
-    else:
         graphs = tuple(
             resolve_graph(workspace, question, benchmark, graph) for question in questions
         )
-        scored_questions = BenchmarkQuestions(
-            selected_questions.name, benchmark, name, contents, questions, graphs
-        )
-    uses_stored_gold = gold is not None or not scored_questions.graphs
+        selected_questions = replace(selected_questions, graphs=graphs)
+    uses_stored_gold = gold is not None or not selected_questions.graphs
     with show_progress() as report:
         scoring = score_predictions(
-            workspace, scored_questions, prediction_list, source=predictions, metric=metric,
+            workspace, selected_questions, prediction_list, source=predictions, metric=metric,
             folder=out,
             options=EvaluationOptions(
                 gold_timeout=timeout, abstain=abstain, stored_gold=uses_stored_gold

@@ -225,8 +225,8 @@ def check(
 ) -> None:
     """Run all stored queries again and report results that differ from the confirmed ones."""
     with show_progress() as progress:
-        checked_examples = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
-    drifted = [item for item in checked_examples if item.status not in ("same", "not compared")]
+        checked = check_kept(common.workspace, graph, timeout=timeout, progress=progress)
+    drifted = [item for item in checked if item.status not in ("same", "not compared")]
     if json:
         print_json(
             [
@@ -237,19 +237,16 @@ def check(
                     "status": item.status,
                     "detail": item.detail,
                 }
-                for item in checked_examples
+                for item in checked
             ]
         )
     else:
-        rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked_examples]
+        rows = [(item.graph, item.stored.id, item.status, item.detail) for item in checked]
         if differing_rows := [row for row in rows if row[2] != "same"]:
-            headers = ("graph", "id", "status", "detail")
-            print_blocks(format_table(headers, differing_rows))
-        counts = Counter(example.status for example in checked_examples)
+            print_blocks(format_table(("graph", "id", "status", "detail"), differing_rows))
+        counts = Counter(example.status for example in checked)
         text = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to check"
-        typer.echo(
-            f"{format_count(len(checked_examples), 'example')}: {text}", err=not checked_examples
-        )
+        typer.echo(f"{format_count(len(checked), 'example')}: {text}", err=not checked)
     if drifted:
         raise typer.Exit(EXAMPLES_EXIT_CODE)
 
@@ -372,13 +369,12 @@ def _extend_example(example: QueryExample, also: list[str], keywords: list[str])
 
 
 def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
-    content = asdict(example.example)
     return {
         "graph": graph,
         "id": example.id,
         "file": str(example.path),
         "form": example.example.form,
-    } | content
+    } | asdict(example.example)
 
 
 def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:

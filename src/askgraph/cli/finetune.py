@@ -101,31 +101,28 @@ def train(
     from askgraph.training import train as training
 
     with show_progress() as progress:
-        training_result = training.train(
+        result = training.train(
             model, training_pairs, output, settings=settings, data=data,
             evaluation_pairs=measured_pairs,
             device=device,
             download=download, progress=progress,
         )  # fmt: skip
     if json:
-        print_json(training.to_result_object(training_result))
+        print_json(training.to_result_object(result))
         return
-    if training_result.ended:
-        typer.echo(f"the training is already complete in {training_result.folder}")
-    resumed_note = ", resumed from a checkpoint" if training_result.resumed else ""
+    if result.ended:
+        typer.echo(f"the training is already complete in {result.folder}")
+    resumed_note = ", resumed from a checkpoint" if result.resumed else ""
     typer.echo(
-        f"trained on {training_result.pairs} pairs in {training_result.steps} steps"
-        f"{resumed_note}: loss {training_result.loss:.3f}"
+        f"trained on {result.pairs} pairs in {result.steps} steps"
+        f"{resumed_note}: loss {result.loss:.3f}"
     )
-    if training_result.too_long:
+    if result.too_long:
         typer.echo(
-            f"  {training_result.too_long} pairs were longer than {settings.length} tokens",
+            f"  {result.too_long} pairs were longer than {settings.length} tokens",
             err=True,
         )
-    typer.echo(
-        f"the model is in {training_result.folder}; use it with --model "
-        f"transformers/{training_result.folder}"
-    )
+    typer.echo(f"the model is in {result.folder}; use it with --model transformers/{result.folder}")
 
 
 @finetune.command("cross")

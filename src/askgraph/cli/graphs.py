@@ -199,10 +199,8 @@ def _format_profile(
 
     def format_classes(pairs: Sequence[tuple[str, int]]) -> str:
         names = [examples.labels.get(iri) or prefixes.shorten(iri) for iri, _ in pairs]
-        hidden_count = len(names) - _MAX_END_CLASSES
-        return ", ".join(names[:_MAX_END_CLASSES]) + (
-            f" +{hidden_count}" if hidden_count > 0 else ""
-        )
+        hidden = len(names) - _MAX_END_CLASSES
+        return ", ".join(names[:_MAX_END_CLASSES]) + (f" +{hidden}" if hidden > 0 else "")
 
     headers = ("predicate", "triples", "subject", "object", "example", "IRI")
     rows = [

@@ -142,14 +142,12 @@ def _format_summary(key: "KeyRow") -> str:
 
 
 def _format_limits(key: "KeyRow") -> str:
-    labelled_values = [
+    labelled = [
         (_LIMIT_LABELS[name], value)
         for name, value in asdict(key.limits).items()
         if value is not None
     ]
-    return ", ".join(
-        f"{value:g} {unit}" if value else f"any {unit}" for unit, value in labelled_values
-    )
+    return ", ".join(f"{value:g} {unit}" if value else f"any {unit}" for unit, value in labelled)
 
 
 def _format_time(text: str | None) -> str:

@@ -131,17 +131,14 @@ def show_shapes(
 def show_completeness(common: CommonOptions, source: str | None = None, json: bool = False) -> None:
     """Show the completeness of each part of a graph's schema, and the parts left out."""
     with show_progress() as progress:
-        current_profile = load_source_profile(common.workspace, source, progress=progress)
+        profile = load_source_profile(common.workspace, source, progress=progress)
     if json:
-        print_json(to_profile_object(current_profile))
+        print_json(to_profile_object(profile))
     else:
-        print_blocks(format_completeness(current_profile))
-        for cut in current_profile.cuts:
+        print_blocks(format_completeness(profile))
+        for cut in profile.cuts:
             typer.echo(f"  left out: {cut}", err=True)
-    if (
-        any(part.share != 1.0 for part in current_profile.completeness)
-        or not current_profile.completeness
-    ):
+    if any(part.share != 1.0 for part in profile.completeness) or not profile.completeness:
         raise typer.Exit(INCOMPLETE_EXIT_CODE)
 
 

@@ -23,20 +23,18 @@ models = CommandGroup()
 def list_models(common: CommonOptions, json: bool = False) -> None:
     """List the tables [models.NAME] of askgraph.toml."""
     folder = common.workspace.folder
-    settings_by_name = {
-        name: Models(folder).resolve_settings(name) for name in load_model_tables(folder)
-    }
+    settings = {name: Models(folder).resolve_settings(name) for name in load_model_tables(folder)}
     if json:
         print_json(
             [
                 {"name": name, **_get_explicit_settings(model_settings)}
-                for name, model_settings in settings_by_name.items()
+                for name, model_settings in settings.items()
             ]
         )
         return
     rows = [
         (name, model_settings.model, model_settings.provider, model_settings.base_url or "-")
-        for name, model_settings in settings_by_name.items()
+        for name, model_settings in settings.items()
     ]
     if not rows:
         print_blocks([Text(f"{folder / SETTINGS_FILE} has no table [models.NAME] yet.")])
@@ -75,11 +73,9 @@ def check(
         f"{key} = {text_of_json.dumps(value, ensure_ascii=False)}"  # TOML writes values like JSON
         for key, value in {**probe.settings, **explicit_settings}.items()
     ]
-    toml_text = "\n".join(
-        [f"[models.{title}]", *sorted(lines, key=lambda line: line[:6] != "model ")]
-    )
+    toml = "\n".join([f"[models.{title}]", *sorted(lines, key=lambda line: line[:6] != "model ")])
     if json:
-        print_json({**asdict(probe), "toml": toml_text})
+        print_json({**asdict(probe), "toml": toml})
         return
     name = settings.model
     served_model = "" if probe.model == name or settings.provider == "transformers" else probe.model
@@ -88,7 +84,7 @@ def check(
             _format_probe(
                 f"{name} answers" + (f" as {served_model}" if served_model else ""),
                 probe,
-                toml_text,
+                toml,
             )
         )
     )
@@ -118,11 +114,9 @@ def _format_probe(title: str, probe: CapabilityReport, toml_text: str) -> Iterat
 
 
 def _format_measurements(probe: CapabilityReport) -> Mapping[str, str]:
-    server_facts, speed = probe.about, probe.speed
-    context = (
-        f"{server_facts.context:,} tokens" if server_facts.context else "not reported by the server"
-    )
-    parallel = f", {server_facts.at_once} requests at once" if server_facts.at_once else ""
+    facts, speed = probe.about, probe.speed
+    context = f"{facts.context:,} tokens" if facts.context else "not reported by the server"
+    parallel = f", {facts.at_once} requests at once" if facts.at_once else ""
     parts = [f"first token after {speed.first:.2g} s"]
     if speed.written is not None:
         parts.append(f"{speed.written:.3g} tokens per second written")

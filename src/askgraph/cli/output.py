@@ -93,15 +93,13 @@ class AskOptions(cli.OptionBundle):
         """Return the name of the chosen method, and the method with its settings."""
         name, settings_of_spec = parse_method_spec(self.method or DEFAULT_METHOD)
         log = None if self.sent is None else str(self.sent.absolute())
-        named_values = (
+        values = (
             ("model", self.model),
             ("base_url", self.base_url),
             ("sent", log),
             ("seconds", self.seconds),
         )
-        settings = settings_of_spec | {
-            name: value for name, value in named_values if value is not None
-        }
+        settings = settings_of_spec | {name: value for name, value in values if value is not None}
         name, settings = workspace.resolve_method(name, settings)
         return name, workspace.method(name, settings, confirmed=not self.anew)
 
@@ -175,21 +173,19 @@ def show_progress() -> Iterator[Progress]:
 
     text = progress.TextColumn("{task.description}", markup=False)
     columns = (text, progress.BarColumn(), progress.TimeElapsedColumn())
-    progress_display = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+    display = progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
     def report(description: str, done: int, total: int | None) -> None:
-        if not progress_display.tasks:
-            progress_display.start()
-            progress_display.add_task("", total=None)
-        progress_display.update(
-            progress_display.tasks[0].id, description=description, completed=done, total=total
-        )
+        if not display.tasks:
+            display.start()
+            display.add_task("", total=None)
+        display.update(display.tasks[0].id, description=description, completed=done, total=total)
 
     try:
         yield report
     finally:
-        if progress_display.tasks:
-            progress_display.stop()
+        if display.tasks:
+            display.stop()
 
 
 def format_step_title(step: trace.Step) -> str:
@@ -234,13 +230,11 @@ def format_step(step: trace.Step, *, line_limit: int | None) -> Iterator[Text]:
         case trace.Draft(query=query, score=score, words=words):
             yield from _format_lines(f"{score:.3f}  {words or query}", line_limit)
         case trace.Findings(mentions=mentions):
-            mention_texts = (
+            texts = (
                 f"{mention.words!r}: {mention.kind} {mention.label or mention.target}"
                 for mention in mentions
             )
-            yield from _format_lines(
-                "\n".join(map(strip_control_characters, mention_texts)), line_limit
-            )
+            yield from _format_lines("\n".join(map(strip_control_characters, texts)), line_limit)
         case _:  # the outcome is printed separately
             return
 

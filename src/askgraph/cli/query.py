@@ -30,10 +30,8 @@ def query(
     text = read_query_argument(sparql)
     with show_progress() as progress:
         open_graph = common.workspace.graph(graph, progress=progress)
-    output_format = "json" if json else "csv" if csv else "text"
-    run_coroutine(
-        _run_query(text, open_graph, output_format=output_format, limit=limit, timeout=timeout)
-    )
+    form = "json" if json else "csv" if csv else "text"
+    run_coroutine(_run_query(text, open_graph, output_format=form, limit=limit, timeout=timeout))
 
 
 def read_query_argument(sparql: str) -> str:

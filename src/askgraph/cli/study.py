@@ -13,7 +13,6 @@ from askgraph.cli.output import CommonOptions, show_progress
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns, parse_columns
-from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies import (
     MeasuredRow,
     build_paper_sheet,
@@ -111,12 +110,10 @@ def _run_paper_study(
     paper_study = tables.to_study(name, benchmarks, out, workers)
     chosen_tables = paper_study.paper.select_tables(paper_study.tables)
     figure_names = tables.alike or []
-    if unknown_names := set(figure_names) - {
+    known_names = dict.fromkeys(
         figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
-    }:
-        known_names = dict.fromkeys(
-            figure_name for table in paper_study.paper.tables for figure_name in table.benchmarks
-        )
+    )
+    if unknown_names := set(figure_names) - known_names.keys():
         raise SetupError(
             f"--as {min(unknown_names)!r}: the paper has no such figures; available: "
             f"{', '.join(known_names) or 'none'}"
@@ -126,13 +123,12 @@ def _run_paper_study(
         sheets = [_plan_paper_study(workspace, paper_study)]
     else:
         with show_progress() as report:
-
-            def create_callback(label: str) -> Told:
-                return lambda record, done, planned: report(label, done, planned)
-
             try:
                 rows_by_table = run_paper_study(
-                    workspace, paper_study, progress=create_callback, index_progress=report
+                    workspace,
+                    paper_study,
+                    progress=lambda label: lambda record, done, total: report(label, done, total),
+                    index_progress=report,
                 )
             except ServiceError:
                 typer.echo(
@@ -245,18 +241,16 @@ def study_representations(
         ]
         form.write(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
         return
-    results: list[StudyResult] = []
     with show_progress() as report:
-
-        def create_callback(name: str) -> Told:
-            return lambda record, done, planned: report(name, done, planned)
-
-        for planned_study in studies:
-            results.append(
-                run_study(
-                    common.workspace, planned_study, progress=create_callback, index_progress=report
-                )
+        results = [
+            run_study(
+                common.workspace,
+                planned_study,
+                progress=lambda label: lambda record, done, total: report(label, done, total),
+                index_progress=report,
             )
+            for planned_study in studies
+        ]
     compared = [
         (
             entry,
@@ -304,7 +298,7 @@ def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sh
 
 
 def _parse_variants(texts: list[str]) -> dict[str, str]:
-    graphs_by_variant = {}
+    graphs = {}
     for text in texts:
         kinds, separator, name = text.partition("=")
         chosen_kinds = kinds.replace("+", "-").split("-")
@@ -317,10 +311,8 @@ def _parse_variants(texts: list[str]) -> dict[str, str]:
                 "joined by "
                 "'-', '=' and the name of a graph"
             )
-        graphs_by_variant[
-            "-".join(kind for kind in known_kinds if kind in chosen_kinds) or "plain"
-        ] = name
-    return graphs_by_variant
+        graphs["-".join(kind for kind in known_kinds if kind in chosen_kinds) or "plain"] = name
+    return graphs
 
 
 def _select_published_figures(
@@ -352,7 +344,7 @@ def _select_published_figures(
 
 
 def _build_sheet(
-    planned_study: Study,
+    plan: Study,
     results: StudyResult,
     published_figures_by_number: Mapping[int, representations.Figures] | None,
 ) -> Sheet:
@@ -366,23 +358,21 @@ def _build_sheet(
         notes.append(f"Questions failed and scored 0 in experiments {', '.join(failed)}.")
     if not results.has_boundaries:
         notes.append(
-            f"{planned_study.method} has no entity boundaries: experiments that differ only in "
+            f"{plan.method} has no entity boundaries: experiments that differ only in "
             "these share a run."
         )
-    title = (
-        f"{planned_study.method} by representation of {planned_study.graph}, {planned_study.metric}"
-    )
+    title = f"{plan.method} by representation of {plan.graph}, {plan.metric}"
     return representations.build_study_sheet(
-        title, results.figures, planned_study.tags, published=published_figures_by_number,
+        title, results.figures, plan.tags, published=published_figures_by_number,
         boundaries=results.has_boundaries,
-        costs=results.compute_costs(planned_study.metric), notes=notes,
+        costs=results.compute_costs(plan.metric), notes=notes,
     )  # fmt: skip
 
 
 def _to_objects(
     planned_study: Study,
     results: StudyResult,
-    published_figures_by_number: Mapping[int, representations.Figures] | None,
+    published: Mapping[int, representations.Figures] | None,
 ) -> list[dict[str, object]]:
     names = ("all", *planned_study.tags)
     costs = results.compute_costs(planned_study.metric)
@@ -401,11 +391,7 @@ def _to_objects(
             "figures": to_shares_object(figures),
             "interval": [costs[experiment][0].low, costs[experiment][0].high],
             "usage": asdict(costs[experiment][1]),
-            **(
-                {"published": to_shares_object(published_figures_by_number[experiment.number])}
-                if published_figures_by_number
-                else {}
-            ),
+            **({"published": to_shares_object(published[experiment.number])} if published else {}),
         }
         for experiment, figures in results.figures.items()
     ]

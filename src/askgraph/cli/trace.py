@@ -69,9 +69,9 @@ def _format_verdict(run: Replay) -> str:
 
 
 def _to_object(run: Trace, head: TraceHead) -> dict[str, object]:
-    question = {"question": to_json_value(run.question, Question), "method": run.method}
     return {
-        **question,
+        "question": to_json_value(run.question, Question),
+        "method": run.method,
         **to_json_value(head, TraceHead),
         "steps": [loads(serialize_step(step)) for step in run.steps],
     }

@@ -57,20 +57,18 @@ def _build_sheet(tuned_indices: tuple[TunedIndex, ...], source_text: str) -> She
         *(SheetColumn(f"recall@{limit}", "share") for limit in limits),
     )
     rows: list[tuple[Cell, ...]] = []
-    for tuned_index in tuned_indices:
-        tuning = tuned_index.tuned
+    for index in tuned_indices:
+        tuning = index.tuned
         pairs = [
             ("training, before", tuning.before, tuning.recall_before),
             ("training, after", tuning.after, tuning.recall_after),
         ]
-        if tuned_index.tested is not None:
+        if index.tested is not None:
             pairs += [
-                ("test, before", tuning.before, tuned_index.tested[0]),
-                ("test, after", tuning.after, tuned_index.tested[1]),
+                ("test, before", tuning.before, index.tested[0]),
+                ("test, after", tuning.after, index.tested[1]),
             ]
         for label, numbers, measured in pairs:
             shares = (share for _, share in measured.shares_by_limit)
-            rows.append(
-                (tuned_index.what, label, numbers.k1, numbers.b, measured.questions, *shares)
-            )
+            rows.append((index.what, label, numbers.k1, numbers.b, measured.questions, *shares))
     return Sheet("BM25", columns, tuple(rows), (f"Trained on {source_text}.",))

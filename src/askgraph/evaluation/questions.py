@@ -63,22 +63,18 @@ def filter_by_graph(
     Raises:
         SetupError: No question is about the graph.
     """
-    graph_names = {question.graph for question in questions if question.graph}
-    if len(graph_names) <= 1 and not required:
+    names = {question.graph for question in questions if question.graph}
+    if len(names) <= 1 and not required:
         return tuple(questions)
     accepted_names = {graph_name, Path(graph_name).name}
-    matching_graphs = {graph for graph in graph_names if accepted_names & {graph, Path(graph).stem}}
+    matching_graphs = {graph for graph in names if accepted_names & {graph, Path(graph).stem}}
     selected = tuple(
         question
         for question in questions
         if question.graph in matching_graphs or (question.graph is None and not required)
     )
     if not selected:
-        description = (
-            f"their 'kg' names {', '.join(sorted(graph_names))}"
-            if graph_names
-            else "none has a 'kg'"
-        )
+        description = f"their 'kg' names {', '.join(sorted(names))}" if names else "none has a 'kg'"
         raise SetupError(f"no question is about {graph_name!r}; {description}")
     return selected
 
@@ -293,12 +289,10 @@ def _iterate_values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, 
 
     A predicate may be a key for some resources and lead to resources from others.
     """
-    predicate_number = arrays.get_predicate_number(predicate)
-    if predicate_number is None:
+    number = arrays.get_predicate_number(predicate)
+    if number is None:
         return
-    for subject, value in zip(
-        *arrays.get_edges(arrays.get_ends(predicate_number), predicate_number), strict=True
-    ):
+    for subject, value in zip(*arrays.get_edges(arrays.get_ends(number), number), strict=True):
         resource, literal = arrays.terms.get_term(int(subject)), arrays.terms.get_term(int(value))
         cell = to_comparable_value(literal) if isinstance(literal, Literal) else None
         if isinstance(resource, NamedNode) and cell is not None:

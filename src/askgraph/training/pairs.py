@@ -223,8 +223,7 @@ async def propose_pair(
             if score_by_name(table, gold, names).f1 >= MIN_RIGHT_SCORE:
                 target = candidate
                 break
-    language = proposal.question.language
-    terms = [*await list_terms_of_queries([*queries, target], graph, language)]
+    terms = [*await list_terms_of_queries([*queries, target], graph, proposal.question.language)]
     random.Random(f"{seed} {question.id}").shuffle(terms)
     try:
         reply = term_names.TermNames(terms, form).encode_query(target)

@@ -215,8 +215,7 @@ def _evaluate_model(trainer: Any) -> dict[str, float]:
             predictions, labels = predictions[:, :-1], labels[:, 1:]
         matches = ((predictions == labels) | (labels == _IGNORED_LABEL)).all(dim=1)
         match_parts.append(trainer.accelerator.gather_for_metrics(matches).float())
-    exact_share = float(torch.cat(match_parts).mean())
-    return {"loss": round(float(loss), 4), "whole": round(exact_share, 4)}
+    return {"loss": round(float(loss), 4), "whole": round(float(torch.cat(match_parts).mean()), 4)}
 
 
 def to_result_object(trained: TrainingResult) -> dict[str, object]:
@@ -264,10 +263,9 @@ class LossCurve(TrainerCallback):  # type: ignore[misc]
             import vl_convert  # noqa: F401
         except ModuleNotFoundError:
             return
-        lines = [json.loads(line) for line in self._path.read_text("utf-8").splitlines()]
         points = [
             {"step": line["step"], "loss": line[key], "of": name}
-            for line in lines
+            for line in [json.loads(line) for line in self._path.read_text("utf-8").splitlines()]
             for key, name in (("loss", "training"), ("eval_loss", "other pairs"))
             if key in line
         ]

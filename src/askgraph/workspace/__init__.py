@@ -143,10 +143,7 @@ class Workspace:
                 f"graph {name!r} exists already; rebuild it with --replace, or remove it "
                 f"with: askgraph remove {name}"
             )
-        values = {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in (settings or {}).items()
-        }
+        values = dict(settings or {})
 
         def build(sources: Sequence[str | Path]) -> Profile:
             chosen = GraphSettings.from_table(
@@ -298,13 +295,13 @@ class Workspace:
         The arrays hold its triples; None for a graph behind an endpoint.
         """
         name, settings = self._resolve_name(name)
-
-        def read_content() -> tuple[Profile, GraphArrays | None]:
-            return self.load_profile(name), graph_data.load_names_and_arrays(
-                self.get_data_folder(name)
-            )[1]
-
-        return self._use_ready_data(name, settings, progress, read_content)
+        folder = self.get_data_folder(name)
+        return self._use_ready_data(
+            name,
+            settings,
+            progress,
+            lambda: (self.load_profile(name), graph_data.load_names_and_arrays(folder)[1]),
+        )
 
     def load_profile(self, name: str) -> Profile:
         """Return the stored profile of a graph."""
@@ -364,16 +361,13 @@ class Workspace:
         plugin: Any = plugins.load("method", name)
         chosen = load_method_settings(self.folder, name) | explicit
         if name == DEFAULT_METHOD:
-            guided_table = load_method_settings(self.folder, "guided")
-            chosen = {**guided_table, "ask": plugin.ask, **chosen}
+            chosen = {**load_method_settings(self.folder, "guided"), "ask": plugin.ask, **chosen}
         setting = chosen.pop("confirmed", True)
         if not isinstance(setting, bool):
             raise SetupError(f"method {name!r}: 'confirmed' must be true or false, not {setting!r}")
         fields = getattr(plugin, "__dataclass_fields__", {}).items()
         nonempty_fields = {
-            key
-            for key, method_field in fields
-            if method_field.default is dataclasses.MISSING or method_field.default
+            key for key, field in fields if field.default is dataclasses.MISSING or field.default
         }
         if _DEPENDENT_SETTINGS & {*chosen, *nonempty_fields} or can_call_model(plugin, chosen):
             from askgraph.workspace.models import resolve_dependencies

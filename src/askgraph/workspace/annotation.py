@@ -229,11 +229,7 @@ async def annotate_table(
         if row[at].strip()
     ]
     used = sorted(
-        {
-            iri
-            for column_predicates in (*classes, *pairs.values())
-            for iri, _ in column_predicates[:candidates]
-        }
+        {iri for ranking in (*classes, *pairs.values()) for iri, _ in ranking[:candidates]}
     )
     labels: dict[str, str] = {}
     for at in range(0, len(used), MAX_LABELS):
@@ -345,11 +341,7 @@ class _TableMatcher:
                 for at in self.get_best_candidates(row, subject)
             )
             row_counts.update({iri for some in predicates_by_candidate for iri in some})
-        naming = {
-            naming_predicate.iri
-            for naming_predicate in self.graph.profile.predicates
-            if naming_predicate.naming
-        }
+        naming = {predicate.iri for predicate in self.graph.profile.predicates if predicate.naming}
         shares = ((iri, number / rows) for iri, number in row_counts.items() if iri not in naming)
         frequent = (pair for pair in shares if pair[1] >= _MIN_ROW_SHARE)
         return sorted(frequent, key=lambda pair: (-pair[1], pair[0]))
@@ -417,10 +409,9 @@ async def _find_candidates(
     def search_names(text: str) -> list[AnnotationCandidate]:
         items = [hit.item for hit in index.search(text, limit=limit)]
         scores = [max(_score_name(text, name) for name in item.names) for item in items]
-        scored_items = zip(items, scores, strict=True)
         return [
             AnnotationCandidate(item.iri, item.label, score)
-            for item, score in scored_items
+            for item, score in zip(items, scores, strict=True)
             if score >= _MIN_NAME_SCORE
         ]
 

@@ -101,16 +101,14 @@ def build_local(
     store = Store.read_only(str(folder / "store"))
     named_graphs = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
     # The described graphs, which are not counted.
-    described_graphs = tuple(
-        (graph, 0) for graph in sorted(named_graphs) if graph in graphs or not graphs
-    )
+    described = tuple((graph, 0) for graph in sorted(named_graphs) if graph in graphs or not graphs)
     parts = replace_parts(
-        profile.completeness, {GRAPHS: Part(GRAPHS, len(described_graphs), len(described_graphs))}
+        profile.completeness, {GRAPHS: Part(GRAPHS, len(described), len(described))}
     )
     save_profile(
         replace(
             profile,
-            graphs=described_graphs,
+            graphs=described,
             completeness=parts,
             cuts=(*profile.cuts, *options.describe_odd(), *left_out),
         ),
@@ -172,7 +170,10 @@ def _save_profile_data(
     progress("profiling", 0, None)
     prefixes = read_described_prefixes(arrays) | read_declared_prefixes(files)
     profile = build_profile(arrays, source=source, vocabulary_files=vocabulary_files)
-    profile = add_prefixes(profile, sample_iris(arrays), declared=prefixes)
+    terms = arrays.terms
+    step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE_SIZE)
+    sample = map(terms.get_value, range(terms.first_iri, terms.first_blank, step))
+    profile = add_prefixes(profile, sample, declared=prefixes)
     unnamed: set[str] = set()
     if (folder / graph_data.ENRICHMENT).is_file():
         # The number of predicates that each virtual one replaces.
@@ -437,13 +438,6 @@ def add_prefixes_of_names(profile: Profile, names: Sequence[IndexedName]) -> Pro
     return add_prefixes(profile, entities[:: max(1, len(entities) // _SAMPLE_SIZE)])
 
 
-def sample_iris(arrays: GraphArrays) -> Iterator[str]:
-    """Return a few thousand IRIs of a graph at even intervals."""
-    terms = arrays.terms
-    step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE_SIZE)
-    return (terms.get_value(at) for at in range(terms.first_iri, terms.first_blank, step))
-
-
 def read_described_prefixes(arrays: GraphArrays) -> dict[str, str]:
     """Return the prefixes that a graph declares with VANN or SHACL."""
 
@@ -473,14 +467,10 @@ def _save_names(
     added: tuple[PredicateProfile, ...],
     definitions: Definitions,
 ) -> None:
-    old_names, _ = graph_data.load_names_and_arrays(data)
+    names, _ = graph_data.load_names_and_arrays(data)
     unnamed = {definition.iri for definition in definitions.properties if definition.unnamed}
     profile = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
-    old = (
-        name
-        for at in range(len(old_names))
-        if (name := old_names.read_name(at)).target not in removed
-    )
+    old = (name for at in range(len(names)) if (name := names.read_name(at)).target not in removed)
     new_names = NameIndex.from_names([*old, *iterate_schema_names(profile)])
     for file in folder.glob("names_*.npy"):
         file.unlink()  # a copy may share its bytes with a mapped file

@@ -44,11 +44,9 @@ def find_advice(
         for predicate in profile.predicates
         if predicate.iri not in added
     )
-    predicate_iris = {predicate.iri for predicate in own_predicates}
+    iris = {predicate.iri for predicate in own_predicates}
     advice = collect_advice(dataclasses.replace(profile, predicates=own_predicates), arrays)
-    return tuple(
-        item for item in advice if getattr(item.definition, "iri", None) not in predicate_iris
-    )
+    return tuple(item for item in advice if getattr(item.definition, "iri", None) not in iris)
 
 
 def build_advised_definitions(
@@ -149,21 +147,19 @@ def enrich_virtually(
     if settings.url and as_name:
         raise SetupError(f"graph {name!r} is an endpoint: add it again as {as_name!r}")
     target = as_name or name
-    definitions_file = f"enrichments/{target}.toml" if definitions else ""
+    file = f"enrichments/{target}.toml" if definitions else ""
     if settings.url:
         workspace.load_content(name, progress=progress)
-        with _write_definitions(workspace.folder / definitions_file, definitions):
+        with _write_definitions(workspace.folder / file, definitions):
             profile = enrich_endpoint(workspace.get_data_folder(name), definitions)
         with lock_file(workspace.folder / ".lock"):
-            write_graph_settings(
-                workspace.folder, name, dataclasses.replace(settings, enrich=definitions_file)
-            )
+            write_graph_settings(workspace.folder, name, dataclasses.replace(settings, enrich=file))
         return profile
     if as_name:
         _check_new_name(workspace, as_name)
     table = {key: value for key, value in settings.to_table().items() if key != "sources"}
-    table |= {"enrich": definitions_file, **({"comments": True} if searched else {})}
-    with _write_definitions(workspace.folder / definitions_file, definitions):
+    table |= {"enrich": file, **({"comments": True} if searched else {})}
+    with _write_definitions(workspace.folder / file, definitions):
         return workspace.add(
             target, settings.sources, settings=table, replace=as_name is None, progress=progress
         )

@@ -144,17 +144,15 @@ def _open_examples_folder(folder: Path | None) -> Iterator[Path]:
 
 @contextlib.asynccontextmanager
 async def _start_worker(
-    executor_options: ExecutorOptions, host: plans.TaskRunner
+    options: ExecutorOptions, host: plans.TaskRunner
 ) -> AsyncIterator[runs.Worker]:
-    if executor_options.executor == "local":
-        if executor_options.address or executor_options.workers:
+    if options.executor == "local":
+        if options.address or options.workers:
             raise SetupError("--workers and --address require --on processes or --on dask")
         yield host.run_task
         return
-    plugin = plugins.load("executor", executor_options.executor)
-    executor: Executor = await asyncio.to_thread(
-        plugin, executor_options.worker_count, executor_options.address
-    )
+    plugin = plugins.load("executor", options.executor)
+    executor: Executor = await asyncio.to_thread(plugin, options.worker_count, options.address)
 
     async def run_task(task: runs.Task) -> runs.Done:
         future = executor.submit(plans.run_in_process, host.context, task)
@@ -200,20 +198,17 @@ def assign_examples(
         for benchmark in benchmarks
         for question in benchmark.contents.questions
     ]
-    files_by_question: dict[tuple[str, str], Path] = {}
+    files: dict[tuple[str, str], Path] = {}
     folder.mkdir(parents=True, exist_ok=True)
     for number, split in enumerate(_iterate_splits(benchmarks, selection), start=1):
         path = folder / f"{number:03}.jsonl"
         write_questions(path, [questions[position][1] for position in split.train])
         for benchmark, question in (questions[position] for position in split.test):
-            files_by_question[benchmark.name, question.id] = path
+            files[benchmark.name, question.id] = path
     return tuple(
         replace(
             benchmark,
-            examples=tuple(
-                files_by_question[benchmark.name, gold_question.id]
-                for gold_question in benchmark.questions
-            ),
+            examples=tuple(files[benchmark.name, item.id] for item in benchmark.questions),
         )
         for benchmark in benchmarks
     )

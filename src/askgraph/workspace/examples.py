@@ -138,14 +138,12 @@ def store_examples(
     """Write examples into a graph's folder; they replace examples of the same questions."""
     folder = ExampleFolder(workspace.get_examples_folder(graph))
     with lock_file(workspace.folder / ".lock"):
-        stored_by_question: dict[str, list[QueryExample]] = {}
+        stored: dict[str, list[QueryExample]] = {}
         for stored_example in folder.list_examples():
-            stored_by_question.setdefault(
-                normalize_question(stored_example.example.question), []
-            ).append(stored_example.example)
-        return folder.add(
-            [_merge_with_existing(example, stored_by_question) for example in examples]
-        )
+            stored.setdefault(normalize_question(stored_example.example.question), []).append(
+                stored_example.example
+            )
+        return folder.add([_merge_with_existing(example, stored) for example in examples])
 
 
 def withdraw_example(
@@ -159,13 +157,10 @@ def withdraw_example(
     all_examples = list_stored(workspace, graph)
     question = normalize_question(reference)
     matches = [
-        (name, stored_example)
-        for name, stored_example in all_examples
-        if reference in (stored_example.id, stored_example.example.iri)
-        or any(
-            normalize_question(wording.text) == question
-            for wording in stored_example.example.wordings
-        )
+        (name, example)
+        for name, example in all_examples
+        if reference in (example.id, example.example.iri)
+        or any(normalize_question(wording.text) == question for wording in example.example.wordings)
     ]
     if not matches:
         raise SetupError(

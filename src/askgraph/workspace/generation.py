@@ -77,10 +77,7 @@ class QuestionRephraser:
             BudgetSpent: the budget is spent.
             ServiceError: the model failed.
         """
-        drafts = [
-            (draft_reading.example.question, draft_reading.example.query)
-            for draft_reading in readings
-        ]
+        drafts = [(reading.example.question, reading.example.query) for reading in readings]
         wordings_by_draft = await reword_questions(drafts, self.languages, self.model, self.account)
         graph_without_examples = replace(graph, examples=())  # the writer must not see them
         examples = []
@@ -140,11 +137,9 @@ def create_rephraser(
     models = Models(workspace.folder)
     account = BudgetAccount(budget or ModelBudget(), scope="run")
     prices = models.load_prices(models.resolve_settings(model, base_url=base_url))
-    charged_model = charge_model(models.get_model(model, base_url=base_url), account, prices=prices)
-    reader = plugins.load("method", _READER_METHOD)(
-        charged_model, shots=0, revisions=_MAX_REVISIONS
-    )
-    return QuestionRephraser(charged_model, reader, tuple(languages), account, models)
+    charged = charge_model(models.get_model(model, base_url=base_url), account, prices=prices)
+    reader = plugins.load("method", _READER_METHOD)(charged, shots=0, revisions=_MAX_REVISIONS)
+    return QuestionRephraser(charged, reader, tuple(languages), account, models)
 
 
 QUERY_TIMEOUT_SECONDS = 5.0
@@ -210,8 +205,7 @@ def is_same_answer(outcome: Answered, query: str, result: Result) -> bool:
     )
 
     def digest_values(rows: Iterable[Row]) -> ResultDigest:
-        distinct = {tuple(sorted(row, key=str)) for row in rows}
-        return digest_result(SelectResult((), tuple(distinct)))
+        return digest_result(SelectResult((), tuple({tuple(sorted(row, key=str)) for row in rows})))
 
     expected_values = digest_values(result.rows)
     return any(
@@ -303,12 +297,9 @@ class _ExampleGenerator:
         )
         async with aclosing(stream) as draft_stream:
             async for draft in draft_stream:
-                example_count = len(self.stored) + len(self.waiting)
-                if (
-                    example_count == self.number
-                    or self.drafted == self.number * _MAX_DRAFTS_PER_EXAMPLE
-                ):
-                    return f"{example_count} of {self.number} were found"
+                count = len(self.stored) + len(self.waiting)
+                if count == self.number or self.drafted == self.number * _MAX_DRAFTS_PER_EXAMPLE:
+                    return f"{count} of {self.number} were found"
                 if time.monotonic() > end:
                     return ""
                 question = normalize_question(draft.question)

@@ -73,12 +73,9 @@ def load_glossary(path: Path) -> Glossary:
 def is_iri(text: str) -> bool:
     """Return whether a text is an IRI with a scheme and without characters to escape."""
     scheme, colon, remainder = text.partition(":")
-    invalid_characters = set(remainder) & set(' <>"{}|\\^`')
+    invalid = set(remainder) & set(' <>"{}|\\^`')
     return bool(
-        colon
-        and remainder
-        and not invalid_characters
-        and (remainder.startswith("//") or scheme == "urn")
+        colon and remainder and not invalid and (remainder.startswith("//") or scheme == "urn")
     )
 
 
@@ -224,7 +221,16 @@ class GlossaryChecker:
         """
         for entry in entries:
             if entry.query:
-                self._check_query(entry)
+                try:
+                    form = check_query(entry.query, prefixes=self.prefixes.namespaces).form
+                except QueryError as error:
+                    raise SetupError(
+                        f"the query of {entry.word!r} cannot be used: {error}"
+                    ) from error
+                if form not in ("SELECT", "ASK"):
+                    raise SetupError(
+                        f"the query of {entry.word!r} returns triples: write a SELECT or ASK query"
+                    )
         glossary = glossary.add_entries(
             *(
                 self._resolve_definition(replace(entry, means=self._resolve_meanings(entry)))
@@ -286,16 +292,6 @@ class GlossaryChecker:
                 )
         return entry
 
-    def _check_query(self, entry: GlossaryEntry) -> None:
-        try:
-            form = check_query(entry.query, prefixes=self.prefixes.namespaces).form
-        except QueryError as error:
-            raise SetupError(f"the query of {entry.word!r} cannot be used: {error}") from error
-        if form not in ("SELECT", "ASK"):
-            raise SetupError(
-                f"the query of {entry.word!r} returns triples: write a SELECT or ASK query"
-            )
-
     def _resolve_meanings(self, entry: GlossaryEntry) -> tuple[str, ...]:
         """Return the IRIs that an entry means; only classes may be several."""
         iris = [self._resolve_name(text, entry.word, len(entry.means) > 1) for text in entry.means]
@@ -315,10 +311,8 @@ class GlossaryChecker:
             try:
                 iri = self.prefixes.expand(iri)
             except KeyError:
-                prefix_list = ", ".join(self.prefixes.own_prefixes) or "none"
-                raise SetupError(
-                    f"unknown prefix in {text!r}; the graph has {prefix_list}"
-                ) from None
+                prefixes = ", ".join(self.prefixes.own_prefixes) or "none"
+                raise SetupError(f"unknown prefix in {text!r}; the graph has {prefixes}") from None
         if is_iri(iri):
             if self._can_exist(iri):
                 return iri
@@ -351,8 +345,6 @@ class GlossaryChecker:
         return self.arrays.terms.find_iri(iri) is not None
 
     def _suggest_names(self, text: str) -> str:
-        similar_names = suggest_names(text.rpartition("/")[2].rpartition("#")[2], self.names)
-        listed = " or ".join(map(repr, similar_names))
-        return (
-            f"; did you mean {listed}?" if similar_names else f"; see askgraph describe {self.name}"
-        )
+        similar = suggest_names(text.rpartition("/")[2].rpartition("#")[2], self.names)
+        listed = " or ".join(map(repr, similar))
+        return f"; did you mean {listed}?" if similar else f"; see askgraph describe {self.name}"

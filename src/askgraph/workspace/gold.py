@@ -6,7 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
@@ -157,7 +156,15 @@ def convert_questions(
         ServiceError: an endpoint failed.
     """
     if is_url(source) or (source in workspace.graphs() and not Path(source).exists()):
-        contents = run_coroutine(_fetch_published(workspace, source, language))
+        stored = workspace.graphs().get(source)
+        if stored and not stored.url:
+            raise SetupError(
+                f"the graph {source!r} was read from files; name the file with the questions"
+            )
+        endpoint = create_remote_endpoint(stored or GraphSettings(url=source))
+        contents = run_and_close(
+            endpoint, ShaclExamples().read_endpoint(endpoint, language=language)
+        )
     else:
         contents = read_benchmark(source, format=format, language=language)[1]
     if not contents.questions:
@@ -165,21 +172,3 @@ def convert_questions(
         raise SetupError(f"{source} contains no question{why}")
     write_questions(out, contents.questions, prefixes=contents.prefixes)
     return contents
-
-
-async def _fetch_published(
-    workspace: Workspace, source: str, language: str | None
-) -> BenchmarkContents:
-    graph_settings = workspace.graphs().get(source)
-    settings = (
-        graph_settings if graph_settings and graph_settings.url else GraphSettings(url=source)
-    )
-    if graph_settings and not graph_settings.url:
-        raise SetupError(
-            f"the graph {source!r} was read from files; name the file with the questions"
-        )
-    endpoint: Endpoint = create_remote_endpoint(settings)
-    try:
-        return await ShaclExamples().read_endpoint(endpoint, language=language)
-    finally:
-        await endpoint.close()

@@ -334,8 +334,7 @@ def find_changed_file(
         SetupError: a source no longer exists.
     """
     before = {file.path: file for file in source_files}
-    now = [*list_rdf_files(sources), *also]
-    for path in now:
+    for path in [*list_rdf_files(sources), *also]:
         file = before.pop(str(path), None)
         if file is None or has_changed(file, path):
             return str(path)

@@ -165,14 +165,17 @@ def prepare_graphs(
     return OpenedGraphs(tuple(graphs), tuple(opened))
 
 
-def run_and_close(graph: KnowledgeGraph, coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine over an opened graph, and close the graph's endpoint."""
+def run_and_close(
+    opened: KnowledgeGraph | Endpoint, coroutine: Coroutine[Any, Any, Result]
+) -> Result:
+    """Run a coroutine over an opened graph or endpoint, and close the endpoint."""
+    endpoint = opened.endpoint if isinstance(opened, KnowledgeGraph) else opened
 
     async def await_and_close() -> Result:
         try:
             return await coroutine
         finally:
-            await graph.endpoint.close()
+            await endpoint.close()
 
     return run_coroutine(await_and_close())
 

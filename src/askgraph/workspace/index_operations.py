@@ -81,10 +81,7 @@ def build_indices(
     """
     context = load_index_context(workspace, name, progress=progress)
     new_settings = settings or {}
-    table = context.settings.to_table() | {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in new_settings.items()
-    }
+    table = context.settings.to_table() | dict(new_settings)
     match new_settings:
         case {"on": str(address), "index": _}:
             raise SetupError(f"an index at {address} has the kind {get_server_kind(address)!r}")

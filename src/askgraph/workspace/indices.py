@@ -192,8 +192,7 @@ def _check_current(context: IndexContext, key: str) -> str:
 
 def open_index(context: IndexContext, key: str) -> DiskIndex:
     """Open an index; `SetupError` if it is out of date or damaged."""
-    kind = _check_current(context, key)
-    return _load_kind(kind).open(get_index_folder(context.data, key))
+    return _load_kind(_check_current(context, key)).open(get_index_folder(context.data, key))
 
 
 def has_index(context: IndexContext, key: str) -> bool:
@@ -422,8 +421,4 @@ def _append_classes(resources: Iterable[Resource], profile: Profile) -> Iterator
     for resource in resources:
         missing.discard(resource.iri)
         yield resource
-    yield from (
-        class_resource
-        for class_resource in nodes.iterate_profile_classes(profile)
-        if class_resource.iri in missing
-    )
+    yield from (cls for cls in nodes.iterate_profile_classes(profile) if cls.iri in missing)

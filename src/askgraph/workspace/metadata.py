@@ -27,12 +27,11 @@ from askgraph.graph.profile import (
     merge_profiles,
     save_profile,
 )
-from askgraph.graph.published_metadata import MetadataSource, PublishedMetadata, read_published_void
+from askgraph.graph.published_metadata import MetadataSource, read_published_void
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.shape_texts import parse_shacl
 from askgraph.graph.shapes import Shape, build_shape, load_shape, select_frequent
 from askgraph.graph.void import parse_void
-from askgraph.index.names import IndexedName
 from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 from askgraph.sparql.rdf_files import read_statements
 from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
@@ -91,7 +90,9 @@ def fetch_metadata(
     profile: Profile | None = None
     places: list[MetadataSource] = []
     if url is not None:
-        published = run_coroutine(_fetch_published(settings or GraphSettings(url=url), seconds))
+        endpoint = graph_data.create_remote_endpoint(settings or GraphSettings(url=url))
+        reading = read_published_void(endpoint, url, seconds=seconds, guard=guard)
+        published = run_and_close(endpoint, reading)
         profile, places = published.profile, [*published.places]
         # The page at the endpoint's address, else that of its host.
         for address in dict.fromkeys((url, urljoin(url, "/"))) if not page else ():
@@ -122,16 +123,6 @@ def fetch_metadata(
     return FetchedMetadata(profile, described, tuple(places))
 
 
-async def _fetch_published(settings: GraphSettings, seconds: float) -> PublishedMetadata:
-    endpoint = graph_data.create_remote_endpoint(settings)
-    try:
-        return await read_published_void(
-            endpoint, settings.url or "", seconds=seconds, guard=graph_data.create_guard(settings)
-        )
-    finally:
-        await endpoint.close()
-
-
 def profile_source(
     workspace: Workspace,
     source: str,
@@ -157,22 +148,16 @@ def profile_source(
     survey_key = f"{settings.url} {' '.join(settings.graphs)} {limits.one_by_one}"
     digest = hashlib.sha256(survey_key.encode()).hexdigest()[:12]
     journal = workspace.folder / "data" / f".profile~{digest}.answers.jsonl"
-
-    async def survey() -> tuple[Profile, list[IndexedName]]:
-        endpoint = graph_data.create_remote_endpoint(settings)
-        try:
-            return await profile_endpoint(
-                endpoint,
-                max_queries=limits.queries,
-                max_seconds=limits.seconds,
-                one_by_one=limits.one_by_one,
-                progress=progress,
-                resume=journal,
-            )
-        finally:
-            await endpoint.close()
-
-    profile = add_prefixes_of_names(*run_coroutine(survey()))
+    endpoint = graph_data.create_remote_endpoint(settings)
+    survey = profile_endpoint(
+        endpoint,
+        max_queries=limits.queries,
+        max_seconds=limits.seconds,
+        one_by_one=limits.one_by_one,
+        progress=progress,
+        resume=journal,
+    )
+    profile = add_prefixes_of_names(*run_and_close(endpoint, survey))
     if is_in_workspace:
         with lock_file(workspace.get_data_folder(source).parent / ".locks" / source):
             save_profile(profile, workspace.get_data_folder(source) / "profile.json")
@@ -215,10 +200,8 @@ def manage_notes(
     """
     settings = workspace.graphs()
     if name not in settings:
-        graph_names = ", ".join(settings) or "none yet"
-        raise SetupError(
-            f"there is no graph {name!r} in {workspace.folder}; available: {graph_names}"
-        )
+        names = ", ".join(settings) or "none yet"
+        raise SetupError(f"there is no graph {name!r} in {workspace.folder}; available: {names}")
 
     def filter_notes(notes: Sequence[Note]) -> Sequence[Note]:
         if invalid := [number for number in remove if not 1 <= number <= len(notes)]:
@@ -291,10 +274,7 @@ def load_shapes(
     class_shapes = tuple(declared.get(cls) or build_shape(frequent_profile, cls) for cls in classes)
     left_out = 0 if selection.classes else len(profile.classes) - len(classes)
     schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
-    labels = {
-        schema_term.iri: choose_label(schema_term.names, selection.languages)
-        for schema_term in schema
-    }
+    labels = {term.iri: choose_label(term.names, selection.languages) for term in schema}
     return ClassShapes(
         class_shapes, {iri: text for iri, text in labels.items() if text}, prefixes, left_out
     )
@@ -312,11 +292,7 @@ async def _load_graph_shapes(
         shape = await load_shape(cls, profile, graph.endpoint, arrays=graph.arrays)
         lines = tuple(line for line in shape.lines if line.predicate in predicates)
         class_shapes.append(replace(shape, lines=lines))
-        examples = (
-            shape_line.example.value
-            for shape_line in lines
-            if isinstance(shape_line.example, NamedNode)
-        )
+        examples = (item.example.value for item in lines if isinstance(item.example, NamedNode))
         iris.update((cls, *(line.predicate for line in lines), *examples))
     labels = await fetch_term_labels(sorted(iris), graph, selection.languages)
     left_out = 0 if selection.classes else len(graph.profile.classes) - len(classes)
@@ -327,25 +303,15 @@ def _choose_classes(profile: Profile, selection: ShapeSelection, prefixes: Prefi
     """Return the selected classes, else the most frequent ones outside of schema vocabularies."""
     if selection.classes:
         return [_resolve_class(profile, word, prefixes) for word in selection.classes]
-    order = sorted(
-        profile.classes, key=lambda class_profile: (-class_profile.instances, class_profile.iri)
-    )
-    own_classes = [
-        class_profile.iri
-        for class_profile in order
-        if not class_profile.iri.startswith(SCHEMA_NAMESPACES)
-    ]
-    return (own_classes or [class_profile.iri for class_profile in order])[: selection.limit]
+    order = sorted(profile.classes, key=lambda cls: (-cls.instances, cls.iri))
+    own_classes = [cls.iri for cls in order if not cls.iri.startswith(SCHEMA_NAMESPACES)]
+    return (own_classes or [cls.iri for cls in order])[: selection.limit]
 
 
 def _resolve_class(profile: Profile, word: str, prefixes: PrefixMap) -> str:
-    class_iris = {class_iri.iri for class_iri in profile.classes}
+    class_iris = {cls.iri for cls in profile.classes}
     iris_by_name = {split_local_name(iri).casefold(): iri for iri in sorted(class_iris)}
-    iris_by_name |= {
-        text.casefold(): class_iri.iri
-        for class_iri in profile.classes
-        for text, _ in class_iri.names
-    }
+    iris_by_name |= {text.casefold(): cls.iri for cls in profile.classes for text, _ in cls.names}
     iri = word.strip("<>")
     if iri not in class_iris and ":" in word and not word.startswith(("http", "<")):
         prefix = word.partition(":")[0]

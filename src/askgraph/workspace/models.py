@@ -153,7 +153,17 @@ class Models:
         if not name:
             raise NoModel(_NO_MODEL_MESSAGE)
         if name in tables:
-            values = {**_drop_server_settings(tables[name], explicit), **explicit}
+            table = tables[name]  # whose key and address are for no other server
+            defaults = {"provider": "openai", **table}
+            is_other_server = any(
+                explicit.get(key, defaults.get(key)) != defaults.get(key)
+                for key in _SERVER_SETTINGS
+            )
+            dropped = {"key_env", "base_url"} if is_other_server else set()
+            values = {
+                **{key: value for key, value in table.items() if key not in dropped},
+                **explicit,
+            }
             where = f"{SETTINGS_FILE}: [models.{name}]"
         else:
             values = {**_infer_settings(name, explicit), **explicit}
@@ -180,14 +190,12 @@ class Models:
 
     def list_paused_models(self) -> dict[str, float]:
         """Return the models whose servers have just failed, with the seconds until the next try."""
-        retried_models = {
+        retried = {
             stack.identity.model: stack.patient
             for stack in self._made.values()
             if isinstance(stack, ModelStack)
         }
-        pauses = {
-            name: getattr(stack, "pause_seconds", 0.0) for name, stack in retried_models.items()
-        }
+        pauses = {name: getattr(stack, "pause_seconds", 0.0) for name, stack in retried.items()}
         return {name: seconds for name, seconds in pauses.items() if seconds}
 
     def load_prices(self, settings: ModelSettings) -> PriceTable | None:
@@ -206,17 +214,6 @@ class Models:
         """Close all models; they reconnect if used again."""
         for model in self._made.values():
             await model.close()
-
-
-def _drop_server_settings(
-    table: Mapping[str, Any], explicit: Mapping[str, object]
-) -> dict[str, Any]:
-    defaults = {"provider": "openai", **table}
-    is_other_server = any(
-        explicit.get(key, defaults.get(key)) != defaults.get(key) for key in _SERVER_SETTINGS
-    )
-    dropped = {"key_env", "base_url"} if is_other_server else set()
-    return {key: value for key, value in table.items() if key not in dropped}
 
 
 def _infer_settings(name: str, explicit: Mapping[str, object]) -> dict[str, Any]:
@@ -244,13 +241,11 @@ def _create_model(
     parameters = inspect.signature(plugin).parameters if plugin else {}
     values: dict[str, object]
     if plugin is not None and {"model", "device"} <= parameters.keys():
-        if unused_settings := [
-            name for name in _REMOTE_SETTINGS if getattr(settings, name) is not None
-        ]:
+        if unused := [name for name in _REMOTE_SETTINGS if getattr(settings, name) is not None]:
             raise SetupError(
                 f"the model {settings.model!r} runs on this machine, where "
-                f"{' and '.join(unused_settings)} would have no effect: leave "
-                f"{'it' if len(unused_settings) == 1 else 'them'} out"
+                f"{' and '.join(unused)} would have no effect: leave "
+                f"{'it' if len(unused) == 1 else 'them'} out"
             )
         path = folder / Path(settings.model).expanduser()
         name = str(path) if path.exists() else settings.model
@@ -261,17 +256,14 @@ def _create_model(
         return local_model
     if plugin is None or not {"model", "base_url", "key_env"} <= parameters.keys():
         raise SetupError(f"the provider {provider!r} is unknown; available: {', '.join(PROVIDERS)}")
-    server_settings = ("base_url", "timeout", "first_timeout", "grammar")
-    possible_values = {name: getattr(settings, name) for name in server_settings} | {
-        "transport": transport
-    }
+    server = ("base_url", "timeout", "first_timeout", "grammar")
+    possible_values = {name: getattr(settings, name) for name in server} | {"transport": transport}
     values = {name: value for name, value in possible_values.items() if value is not None}
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
-    if unused_settings := [name for name in values if name not in parameters]:
+    if unused := [name for name in values if name not in parameters]:
         raise SetupError(
-            f"leave out {' and '.join(unused_settings)}, which the provider {provider!r} "
-            "does not support"
+            f"leave out {' and '.join(unused)}, which the provider {provider!r} does not support"
         )
     if settings.sent is not None:
         if "sent" not in parameters:
@@ -353,12 +345,10 @@ def resolve_model(
     if not _has_model(plugin):
         if "sent" not in plugin_fields:
             values.pop("sent", None)
-        if unused_settings := [
-            key for key in MODEL_SETTINGS if key in values and key not in plugin_fields
-        ]:
+        if unused := [key for key in MODEL_SETTINGS if key in values and key not in plugin_fields]:
             raise SetupError(
                 "the method works without a language model: leave out "
-                f"{' and '.join(unused_settings)}, or "
+                f"{' and '.join(unused)}, or "
                 "choose another method"
             )
         return values

@@ -68,22 +68,18 @@ def select_questions(
     """
     questions_by_graph: dict[str | Path, list[GoldQuestion]] = {}
     tags: set[str] = set()
-    for path, graph_name in selection.files:
+    for path, name in selection.files:
         _, contents = read_benchmark(path, format=selection.format, language=selection.language)
         file_questions = (
-            contents.questions
-            if graph_name is None
-            else filter_by_graph(contents.questions, graph_name)
+            contents.questions if name is None else filter_by_graph(contents.questions, name)
         )
         tags.update(tag for question in file_questions for tag in question.tags)
         for question in file_questions:
             has_tag = not selection.tags or not set(selection.tags).isdisjoint(question.tags)
             if has_tag and selection.split in (None, question.split):
                 query = question.sparql and declare_prefixes(question.sparql, contents.prefixes)
-                graph_source = resolve_graph(workspace, question, path, graph_name)
-                questions_by_graph.setdefault(graph_source, []).append(
-                    replace(question, sparql=query)
-                )
+                source = resolve_graph(workspace, question, path, name)
+                questions_by_graph.setdefault(source, []).append(replace(question, sparql=query))
     if unknown := sorted(set(selection.tags) - tags):
         tag_list = ", ".join(sorted(tags)[:_MAX_LISTED_TAGS]) or "none has a tag"
         tag_list += (
@@ -93,10 +89,10 @@ def select_questions(
     graph_sources = sorted(questions_by_graph, key=str)
     Random(selection.seed).shuffle(graph_sources)
     drawn = {}
-    for graph_source, graph_questions in questions_by_graph.items():
-        if graph_source in graph_sources[: selection.graphs]:
+    for source, graph_questions in questions_by_graph.items():
+        if source in graph_sources[: selection.graphs]:
             takes_all = selection.number is None or len(graph_questions) <= selection.number
-            drawn[graph_source] = (
+            drawn[source] = (
                 graph_questions
                 if takes_all
                 else Random(selection.seed).sample(graph_questions, selection.number or 0)

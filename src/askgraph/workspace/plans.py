@@ -88,7 +88,11 @@ class TaskRunner:
                     f"the graph {graph.name!r} differs from the one that the run was "
                     "planned with; build it from the same files"
                 )
-            ask = asker(self._apply_confirmed(task.method, method), [graph])
+            # Confirmed answers may be gold: only a method that sets them gets them.
+            uses_confirmed = json.loads(self._find_choice(task.method).settings).get("confirmed")
+            ask = asker(
+                ConfirmedAnswerMethod(method) if uses_confirmed is True else method, [graph]
+            )
             prefixes = graph.prefixes.namespaces
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 
@@ -140,11 +144,6 @@ class TaskRunner:
 
     def _find_choice(self, label: str) -> MethodChoice:
         return next(choice for choice in self.context.methods if choice.label == label)
-
-    def _apply_confirmed(self, label: str, method: Method) -> Method:
-        """Return the method, with confirmed answers (possibly gold) only if it sets that."""
-        uses_confirmed = json.loads(self._find_choice(label).settings).get("confirmed")
-        return ConfirmedAnswerMethod(method) if uses_confirmed is True else method
 
     async def _close_idle(self) -> None:
         for key in list(self._graphs):
@@ -341,19 +340,17 @@ def _iterate_tasks(
     files_by_label = {label: _list_example_files(method) for label, method in methods.items()}
     files = {*examples, *chain.from_iterable(files_by_label.values())}
     hashes = {path: hash_file(path) for path in files if path is not None}
-    for question, graph, example_file in zip(
-        benchmark.questions, benchmark.graphs, examples, strict=True
-    ):
+    for question, graph, file in zip(benchmark.questions, benchmark.graphs, examples, strict=True):
         snapshot = states[str(graph)][1]
         for label, method in methods.items():
-            example_files = (example_file,) if example_file else files_by_label[label]
+            example_files = (file,) if file else files_by_label[label]
             contents = " ".join(hashes[path] for path in example_files) or None
             task = Task(
                 question=question,
                 benchmark=benchmark.name,
                 graph=graph,
                 method=label,
-                examples=example_file,
+                examples=file,
                 gold_links=has_given_links(method),
                 prefixes=tuple(sorted(benchmark.contents.prefixes.items())),
                 options=run_options.options,

@@ -127,11 +127,7 @@ def _encode_settings(method: object) -> dict[str, object]:
     if not is_dataclass(kind):
         return {}
     hints = get_type_hints(kind)
-    values = {
-        setting_field.name: getattr(method, setting_field.name)
-        for setting_field in fields(kind)
-        if setting_field.init
-    }
+    values = {field.name: getattr(method, field.name) for field in fields(kind) if field.init}
     return {name: _encode_setting(value, hints[name]) for name, value in values.items()}
 
 

@@ -249,8 +249,7 @@ def write_splits(
             query = question.sparql and declare_prefixes(question.sparql, contents.prefixes)
             questions.append(replace(question, sparql=query))
             names.append(get_benchmark_name(path))
-    ids = Counter(question.id for question in questions)
-    if max(ids.values(), default=0) > 1:
+    if max(Counter(question.id for question in questions).values(), default=0) > 1:
         named_questions = zip(names, questions, strict=True)
         questions = [
             replace(question, id=f"{name}/{question.id}") for name, question in named_questions

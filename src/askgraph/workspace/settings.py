@@ -231,12 +231,10 @@ def _read_tables(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
 def _read_document(folder: Path) -> dict[str, Any]:
     path = folder / SETTINGS_FILE
     try:
-        file_state = path.stat()
-        if time.time_ns() - file_state.st_mtime_ns < _MIN_CACHE_AGE_NANOSECONDS:
+        state = path.stat()
+        if time.time_ns() - state.st_mtime_ns < _MIN_CACHE_AGE_NANOSECONDS:
             return tomllib.loads(path.read_text(encoding="utf-8"))
-        return deepcopy(
-            _parse_cached(path, file_state.st_mtime_ns, file_state.st_size, file_state.st_ino)
-        )
+        return deepcopy(_parse_cached(path, state.st_mtime_ns, state.st_size, state.st_ino))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -277,18 +275,16 @@ def check_settings(
 
 def check_fields(owner: str, kind: type, settings: Mapping[str, object]) -> None:
     """Raise `SetupError` for a setting without a field of the dataclass, or of a wrong type."""
-    field_names = [field.name for field in fields(kind) if field.init]
+    names = [field.name for field in fields(kind) if field.init]
     hints = _get_type_hints(kind)
     for setting, value in settings.items():
-        if setting not in field_names:
+        if setting not in names:
             qualified_name = f"setting of {owner}".replace("_", "-")
             if removal := explain_removal("setting", setting) or explain_removal(
                 qualified_name, setting
             ):
                 raise SetupError(f"{owner}: {removal}")
-            field_list = (
-                f"available: {', '.join(field_names)}" if field_names else "it has no settings"
-            )
+            field_list = f"available: {', '.join(names)}" if names else "it has no settings"
             raise SetupError(f"{owner} has no setting {setting!r}; {field_list}")
         types = _list_types(hints.get(setting, object))
         if all(kind in _TYPE_NAMES for kind in types) and not any(

@@ -153,14 +153,12 @@ async def build_index_queries(
                 opened[str(source)] = index
                 progress(f"indexing {key}", len(opened), len(sources))
             question_links = gold[benchmark.name, question.id]
-            expected_iris = (
-                question_links.entities if key == "entities" else question_links.predicates
-            )
+            iris = question_links.entities if key == "entities" else question_links.predicates
             queries.append(
                 IndexQuery(
                     benchmark.name,
                     opened[str(source)],
-                    stages.RecallQuery(question.text, expected_iris),
+                    stages.RecallQuery(question.text, iris),
                 )
             )
     return queries
@@ -200,9 +198,8 @@ async def compute_recalls(
     async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, [benchmark])
         for key, terms in TERMS_BY_INDEX.items():
-            bm25 = parse_bm25(numbers[terms])
             queries = await build_index_queries(
-                runner, [benchmark], key, gold, bm25=bm25, progress=progress
+                runner, [benchmark], key, gold, bm25=parse_bm25(numbers[terms]), progress=progress
             )
             recall = stages.measure_recall(
                 terms, [(query.index, query.expected) for query in queries]
@@ -239,14 +236,12 @@ async def tune_bm25(
     Raises:
         SetupError: a test question is also a training question.
     """
-    training_texts = {
-        question.text.casefold() for benchmark in training for question in benchmark.questions
-    }
+    texts = {question.text.casefold() for benchmark in training for question in benchmark.questions}
     if repeated := [
         test_question
         for benchmark in test
         for test_question in benchmark.questions
-        if test_question.text.casefold() in training_texts
+        if test_question.text.casefold() in texts
     ]:
         raise SetupError(
             f"{repeated[0].id!r} is both a test question and a training question: remove it "
@@ -289,10 +284,7 @@ async def tune_bm25(
 
 def store_tuned(workspace: Workspace, tuned_indices: Sequence[TunedIndex]) -> None:
     """Write the numbers into `askgraph.toml`, as settings of the method."""
-    values = {
-        _BM25_SETTINGS[tuned_index.what]: str(tuned_index.tuned.after)
-        for tuned_index in tuned_indices
-    }
+    values = {_BM25_SETTINGS[index.what]: str(index.tuned.after) for index in tuned_indices}
     write_method_settings(workspace.folder, METHOD, values)
 
 
@@ -422,8 +414,7 @@ def _prepare_pairs_file(
         chosen = QuestionSelection(
             ((data_set.train, data_set.graph),), split=data_set.select_split("train"), seed=seed
         )
-        form = PairForm(notation, seed=seed)
-        make_pairs(workspace, chosen, path, form=form, progress=progress)
+        make_pairs(workspace, chosen, path, form=PairForm(notation, seed=seed), progress=progress)
     return path
 
 

@@ -191,13 +191,11 @@ def find_missing_requirement(workspace: Workspace, study: Study, experiment: Exp
         return "" if study.definitions.comments else "no definition has comments (--definitions)"
     if study.comments_file.is_file():
         return ""
-    model_settings: dict[str, str | None] | None = study.drafting_model
-    if model_settings is None:
+    server: dict[str, str | None] | None = study.drafting_model
+    if server is None:
         return f"{study.method} has no model to draft comments (--definitions)"
     try:
-        Models(workspace.folder).resolve_settings(
-            model_settings.pop("model", None), **model_settings
-        )
+        Models(workspace.folder).resolve_settings(server.pop("model", None), **server)
     except NoModel:
         return (
             "no definition has comments (--definitions), and no language model is named to "
@@ -249,16 +247,15 @@ def _prepare_variant(
             workspace, study.graph, _INVERSE_ADVICE, progress=progress
         )
         shortcuts = build_advised_definitions(workspace, study.graph, progress=progress)
-        properties = (
-            {property.iri: property for property in inverse.properties}
-            if experiment.inverse
-            else {}
-        )
-        properties |= (
-            {property.iri: property for property in shortcuts.properties}
-            if experiment.shortcuts
-            else {}
-        )
+        properties = {
+            definition.iri: definition
+            for advised, is_included in (
+                (inverse, experiment.inverse),
+                (shortcuts, experiment.shortcuts),
+            )
+            if is_included
+            for definition in advised.properties
+        }
         definitions = Definitions(
             tuple(properties.values()),
             comments.comments,
@@ -439,35 +436,31 @@ def run_paper_study(
     lines_by_table: dict[str, list[studies.MeasuredRow]] = {}
     runs: dict[str, EvaluationRun | SetupError] = {}
     rows = plan_rows(workspace, study, benchmarks)
-    for number, planned_row in enumerate(rows, 1):
-        if (
-            planned_row.table.asks_questions
-            and not planned_row.missing
-            and planned_row.run_name not in runs
-        ):
+    for number, planned in enumerate(rows, 1):
+        if planned.table.asks_questions and not planned.missing and planned.run_name not in runs:
             study.folder.mkdir(parents=True, exist_ok=True)
-            run_title = f"{number} of {len(rows)}, {planned_row.table.name}: {planned_row.row.name}"
-            selection = replace(study.selection, folds=planned_row.folds)
-            answers = planned_row.table.measure == "answers"
-            metric = next(iter(planned_row.table.heads)) if answers else "best_column"
+            run_title = f"{number} of {len(rows)}, {planned.table.name}: {planned.row.name}"
+            selection = replace(study.selection, folds=planned.folds)
+            answers = planned.table.measure == "answers"
+            metric = next(iter(planned.table.heads)) if answers else "best_column"
             run_options = RunOptions(
-                (planned_row.choice,), study.repeat, study.options, metric, selection.to_json()
+                (planned.choice,), study.repeat, study.options, metric, selection.to_json()
             )
             try:
-                runs[planned_row.run_name] = run_coroutine(
+                runs[planned.run_name] = run_coroutine(
                     evaluate_benchmarks(
                         workspace, benchmarks, run_options, selection, study.crew,
-                        folder=study.folder / planned_row.run_name, index_progress=index_progress,
+                        folder=study.folder / planned.run_name, index_progress=index_progress,
                         progress=progress(run_title) if progress else None,
                     )
                 )  # fmt: skip
             except SetupError as error:
-                runs[planned_row.run_name] = error
+                runs[planned.run_name] = error
         line = _build_line(
-            workspace, planned_row, benchmarks, runs.get(planned_row.run_name), index_progress
+            workspace, planned, benchmarks, runs.get(planned.run_name), index_progress
         )
-        lines_by_table.setdefault(planned_row.table.name, []).append(line)
-    errors = [planned_row for planned_row in runs.values() if isinstance(planned_row, SetupError)]
+        lines_by_table.setdefault(planned.table.name, []).append(line)
+    errors = [planned for planned in runs.values() if isinstance(planned, SetupError)]
     if errors and len(errors) == len(runs):
         raise errors[0]
     return lines_by_table
@@ -475,31 +468,27 @@ def run_paper_study(
 
 def _build_line(
     workspace: Workspace,
-    planned_row: PlannedRow,
+    planned: PlannedRow,
     benchmarks: Sequence[BenchmarkQuestions],
     run: EvaluationRun | SetupError | None,
     index_progress: Progress,
 ) -> studies.MeasuredRow:
-    model = str(json.loads(planned_row.choice.settings).get("model", ""))
-    measure = planned_row.table.measure
-    if planned_row.missing:
-        return studies.MeasuredRow(planned_row.row, reason=planned_row.missing)
+    model = str(json.loads(planned.choice.settings).get("model", ""))
+    measure = planned.table.measure
+    if planned.missing:
+        return studies.MeasuredRow(planned.row, reason=planned.missing)
     if isinstance(run, SetupError):
-        return studies.MeasuredRow(planned_row.row, reason=str(run), model=model)
+        return studies.MeasuredRow(planned.row, reason=str(run), model=model)
     if run is not None and measure != "indices":
         linked = measure in ("entities", "predicates")
         shares = run_coroutine(score_links(workspace, run, benchmarks, measure)) if linked else {}
-        measurements = studies.measure_records(
-            run.records, measure, planned_row.table.heads, shares
-        )
-        return studies.MeasuredRow(
-            planned_row.row, measurements, model=model, run=planned_row.run_name
-        )
+        measurements = studies.measure_records(run.records, measure, planned.table.heads, shares)
+        return studies.MeasuredRow(planned.row, measurements, model=model, run=planned.run_name)
     if measure != "indices":
         return studies.MeasuredRow(
-            planned_row.row,
+            planned.row,
             tuple(
-                _measure_gold(workspace, planned_row, benchmark, index_progress)
+                _measure_gold(workspace, planned, benchmark, index_progress)
                 for benchmark in benchmarks
             ),
         )
@@ -509,7 +498,7 @@ def _build_line(
         for info in (
             inspect_indices(workspace, name, progress=index_progress) if is_in_workspace else []
         ):
-            if info.key == planned_row.row.name and info.items is not None:
+            if info.key == planned.row.name and info.items is not None:
                 figures = {
                     "items": studies.build_exact_interval(info.items),
                     "bytes": studies.build_exact_interval(info.bytes),
@@ -517,7 +506,7 @@ def _build_line(
                 sizes.append(studies.Measurement(name, "", 0, figures))
                 kinds[str(info.kind)] = None
     missing = "" if sizes else "no index is built yet: askgraph index build NAME"
-    return studies.MeasuredRow(planned_row.row, tuple(sizes), missing, ", ".join(kinds))
+    return studies.MeasuredRow(planned.row, tuple(sizes), missing, ", ".join(kinds))
 
 
 def _measure_gold(

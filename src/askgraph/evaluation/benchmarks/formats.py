@@ -161,12 +161,10 @@ def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollec
         return ExampleCollection(read_examples(path))
     if path.is_dir() and not any(path.iterdir()):
         raise SetupError(f"the folder {path} is empty: it contains no examples to read")
-    format_name = (
-        (format or (detect_format(path) if path.exists() else "")).lower().replace("-", "_")
-    )
-    if format_name == _SHACL_FORMAT:
+    name = (format or (detect_format(path) if path.exists() else "")).lower().replace("-", "_")
+    if name == _SHACL_FORMAT:
         return read_shacl(path)
-    _, contents = read_benchmark(path, format=format_name or None, language="*")
+    _, contents = read_benchmark(path, format=name or None, language="*")
     unreadable = tuple(SkippedItem(item.location, item.reason) for item in contents.unreadable)
     query_pairs = [
         (question, declare_prefixes(question.sparql, contents.prefixes))
@@ -184,10 +182,8 @@ def write_examples(examples: Sequence[QueryExample], path: Path) -> None:
     write_questions(path, list(_build_questions(examples)))
 
 
-def _build_examples(query_pairs: Sequence[tuple[GoldQuestion, str]]) -> Iterator[QueryExample]:
-    for _, group in groupby(
-        query_pairs, key=lambda pair: (_WORDING_SUFFIX.sub("", pair[0].id), pair[1])
-    ):
+def _build_examples(pairs: Sequence[tuple[GoldQuestion, str]]) -> Iterator[QueryExample]:
+    for _, group in groupby(pairs, key=lambda pair: (_WORDING_SUFFIX.sub("", pair[0].id), pair[1])):
         members = list(group)
         first, query = members[0]
         all_wordings = [Wording(question.text, question.language) for question, _ in members]

@@ -318,18 +318,16 @@ _IRI = re.compile(r"[a-z]+:[^\x00-\x20<>\"{}|\\^`]+")
 
 def _build_fact_pattern(subject: str, fact: Record) -> str:
     predicate, direction = fact.get("Predicate"), fact.get("Direction")
-    class_iri = fact.get("Constraint")
+    cls = fact.get("Constraint")
     if not (isinstance(predicate, str) and _IRI.fullmatch(predicate)):
         raise UnusableItemError(f"'Predicate' must be an IRI, not {predicate!r}")
     if direction not in ("forward", "backward"):
         raise UnusableItemError(f"'Direction' must be forward or backward, not {direction!r}")
-    if not (class_iri is None or (isinstance(class_iri, str) and _IRI.fullmatch(class_iri))):
-        raise UnusableItemError(
-            f"'Constraint' must be the IRI of a class or null, not {class_iri!r}"
-        )
+    if not (cls is None or (isinstance(cls, str) and _IRI.fullmatch(cls))):
+        raise UnusableItemError(f"'Constraint' must be the IRI of a class or null, not {cls!r}")
     ends = (f"<{subject}>", "?x") if direction == "forward" else ("?x", f"<{subject}>")
     pattern = f"{ends[0]} <{predicate}> {ends[1]} ."
-    return f"{pattern} ?x a <{class_iri}> ." if class_iri else pattern
+    return f"{pattern} ?x a <{cls}> ." if cls else pattern
 
 
 class Spinach(JsonBenchmark):
@@ -342,10 +340,9 @@ class WebQsp(JsonBenchmark):
     def build_question(self, record: Record) -> GoldQuestion:
         """Build a question with the query and the answers of its first parse."""
         parses = get_objects(record, "Parses")
-        first_parse = next(
-            (parse for parse in parses if parse.get("Sparql") or parse.get("Answers")), {}
+        return super().build_question(
+            next((parse for parse in parses if parse.get("Sparql") or parse.get("Answers")), {})
         )
-        return super().build_question(first_parse)
 
     def parse_answers(self, record: Record) -> ResultTable | None:
         """Return the stored answers of a parse, entities as IRIs."""
@@ -385,13 +382,11 @@ class QuestionsJsonl:
 
     def can_read(self, path: Path, head: str) -> bool:
         """Return whether the first line is an object with id and question."""
-        first_line = head.lstrip().partition("\n")[0]
-        keys = find_keys(first_line)
+        line = head.lstrip().partition("\n")[0]
+        keys = find_keys(line)
         excluded_keys = {"questions", "paraphrases", "info"}
         return (
-            first_line.startswith("{")
-            and {"id", "question"} <= keys
-            and excluded_keys.isdisjoint(keys)
+            line.startswith("{") and {"id", "question"} <= keys and excluded_keys.isdisjoint(keys)
         )
 
     def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:

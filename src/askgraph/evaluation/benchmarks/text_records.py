@@ -220,11 +220,22 @@ class N3Corpus:
 
         def read_question(location: str, subject: SubjectDescription) -> Iterator[Item]:
             texts = [QuestionText(*label) for label in subject.get_labels(voc.RDFS_LABEL)]
+            values = subject.get_literals(voc.RDF_VALUE)
+            quoted_graphs = [
+                value.value for value in values if value.datatype.value == QUOTED_GRAPH_DATATYPE
+            ]
+            if len(quoted_graphs) != 1:
+                raise UnusableItemError(
+                    f"it has {len(quoted_graphs)} quoted graphs (rdf:value); expected one"
+                )
+            body = _PLUS_SUFFIX.sub(r"\1+", quoted_graphs[0].strip() + "\n")
+            variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
+            form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
             question = GoldQuestion(
                 re.sub(r"[^\w]+", "-", (texts[0].text if texts else "").lower()).strip("-")
                 or "unnamed",
                 "",
-                sparql=_build_pattern_query(subject, PrefixMap(prefixes)),
+                sparql=f"{PrefixMap(prefixes).build_header(body)}{form} {{\n{body}}}",
                 tags=tuple(tag.value for tag in subject.get_literals(DC_SUBJECT)),
             )
             return expand_wordings(location, question, texts, language)
@@ -254,19 +265,3 @@ def _convert_to_turtle(text: str, location: str) -> str:
         line = text.count("\n", 0, token.start() if depth < 0 else end) + 1
         raise SetupError(f"{location}, line {line}: an unmatched brace")
     return "".join([*pieces, text[end:]])
-
-
-def _build_pattern_query(subject: SubjectDescription, prefixes: PrefixMap) -> str:
-    """Build the query of a quoted graph: SELECT DISTINCT over its variables, or ASK without any."""
-    values = subject.get_literals(voc.RDF_VALUE)
-    quoted_graphs = [
-        value.value for value in values if value.datatype.value == QUOTED_GRAPH_DATATYPE
-    ]
-    if len(quoted_graphs) != 1:
-        raise UnusableItemError(
-            f"it has {len(quoted_graphs)} quoted graphs (rdf:value); expected one"
-        )
-    body = _PLUS_SUFFIX.sub(r"\1+", quoted_graphs[0].strip() + "\n")
-    variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
-    form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
-    return f"{prefixes.build_header(body)}{form} {{\n{body}}}"

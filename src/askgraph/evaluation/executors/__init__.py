@@ -47,7 +47,7 @@ async def run_concurrently(
     The next item is taken only when its work starts, after earlier results were yielded. If work
     raises, the error propagates once all finished results were yielded.
     """
-    remaining_items = iter(items)
+    remaining = iter(items)
     running: set[asyncio.Task[Result]] = set()
 
     async def run_work(item: Item) -> Result:
@@ -55,16 +55,14 @@ async def run_concurrently(
 
     try:
         running = {
-            asyncio.create_task(run_work(item))
-            for item in islice(remaining_items, max(1, concurrency))
+            asyncio.create_task(run_work(item)) for item in islice(remaining, max(1, concurrency))
         }
         while running:
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in sorted(finished, key=lambda t: t.cancelled() or t.exception() is not None):
                 yield task.result()
             running |= {
-                asyncio.create_task(run_work(item))
-                for item in islice(remaining_items, len(finished))
+                asyncio.create_task(run_work(item)) for item in islice(remaining, len(finished))
             }
     finally:
         for task in running:

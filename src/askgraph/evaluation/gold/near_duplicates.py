@@ -243,18 +243,16 @@ def find_leaks(
     them.
     """
     all_questions = [*training, *questions]
-    best_pairs: dict[int, DuplicatePair] = {}
+    best: dict[int, DuplicatePair] = {}
     for pair in find_near_duplicates(all_questions, prefixes=prefixes):
         if pair.is_duplicate and pair.first < len(training) <= pair.second:
-            best_pair = best_pairs.get(pair.second)
+            best_pair = best.get(pair.second)
             if best_pair is None or (pair.kind == "same question", pair.similarity) > (
                 best_pair.kind == "same question",
                 best_pair.similarity,
             ):
-                best_pairs[pair.second] = pair
-    return tuple(
-        _build_leak_finding(best_pairs[index], all_questions) for index in sorted(best_pairs)
-    )
+                best[pair.second] = pair
+    return tuple(_build_leak_finding(best[index], all_questions) for index in sorted(best))
 
 
 def _build_leak_finding(pair: DuplicatePair, all_questions: Sequence[GoldQuestion]) -> GoldFinding:

@@ -124,10 +124,7 @@ def column_mapping(predicted: ResultTable, gold: ResultTable) -> Score:
         return score_sets(predicted.get_values(), gold.get_values())
     missing = max(0, len(gold.variables) - len(predicted.variables))
     columns = [*predicted.get_column_values(), *[frozenset()] * missing]
-    scores = [
-        [score_sets(column, gold_column) for column in columns]
-        for gold_column in gold.get_column_values()
-    ]
+    scores = [[score_sets(column, item) for column in columns] for item in gold.get_column_values()]
     weights = [[score.f1 + PRECISION_WEIGHT * score.precision for score in line] for line in scores]
     mapped = [
         scores[row][column]

@@ -198,11 +198,9 @@ def hits_at_1(predicted: ResultTable, gold: ResultTable) -> Score:
     without is 0. All three numbers of the score are equal.
     """
     predicted, gold = align_numbers(predicted, gold)
-    first_value = next((cell for cell in chain(*predicted.rows) if cell is not None), None)
+    first = next((cell for cell in chain(*predicted.rows) if cell is not None), None)
     gold_values = gold.get_values()
-    return Score.from_value(
-        float(first_value in gold_values if first_value is not None else not gold_values)
-    )
+    return Score.from_value(float(first in gold_values if first is not None else not gold_values))
 
 
 MAX_ASSIGNMENTS = 1000  # tried at most; more are possible only with many columns of equal values
@@ -223,11 +221,7 @@ def exact_match(predicted: ResultTable, gold: ResultTable) -> Score:
         return Score.from_value(float(not predicted.rows and not gold.rows))
     gold_rows, predicted_columns = frozenset(gold.rows), predicted.get_column_values()
     candidates = [
-        [
-            index
-            for index, predicted_column in enumerate(predicted_columns)
-            if predicted_column == column
-        ]
+        [index for index, item in enumerate(predicted_columns) if item == column]
         for column in gold.get_column_values()
     ]
     matches = (

@@ -116,10 +116,8 @@ def compute_permutation_p(differences: Sequence[float], *, flip_count: int = FLI
     rng = np.random.default_rng(0)
     extreme_count = 0
     for start in range(0, flip_count, block := max(1, BLOCK_SIZE // n)):
-        random_bits = rng.integers(
-            0, 256, (min(block, flip_count - start), -(-n // 8)), dtype=np.uint8
-        )
-        sums = 2 * (np.unpackbits(random_bits, axis=1, count=n) @ sizes) - sizes.sum()
+        bits = rng.integers(0, 256, (min(block, flip_count - start), -(-n // 8)), dtype=np.uint8)
+        sums = 2 * (np.unpackbits(bits, axis=1, count=n) @ sizes) - sizes.sum()
         extreme_count += int(np.sum(np.abs(sums) >= min_sum))
     return (extreme_count + 1) / (flip_count + 1)
 
@@ -146,13 +144,11 @@ def _compute_kappas(counts: npt.NDArray[np.int64]) -> Numbers:
     """Return the kappa of each row of counts: both, only the first, only the second, neither."""
     both_right, first_only, second_only, neither = (counts / counts.sum(axis=1, keepdims=True)).T
     agreement = both_right + neither
-    chance_agreement = (both_right + first_only) * (both_right + second_only) + (
-        second_only + neither
-    ) * (first_only + neither)
-    beyond_chance = np.maximum(1 - chance_agreement, TOLERANCE_SIZE)
-    return np.where(
-        chance_agreement > 1 - TOLERANCE_SIZE, 1.0, (agreement - chance_agreement) / beyond_chance
+    chance = (both_right + first_only) * (both_right + second_only) + (second_only + neither) * (
+        first_only + neither
     )
+    beyond_chance = np.maximum(1 - chance, TOLERANCE_SIZE)
+    return np.where(chance > 1 - TOLERANCE_SIZE, 1.0, (agreement - chance) / beyond_chance)
 
 
 def correct_holm(values: Sequence[float]) -> tuple[float, ...]:

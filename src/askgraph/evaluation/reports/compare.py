@@ -100,20 +100,18 @@ def compare_sides(
             f"{a.name} and {b.name} have no question in common "
             f"({len(records_a)} and {len(records_b)}, by benchmark and id)"
         )
-    differing_ids = [
+    ids = [
         first.id
         for first, second in [(records_a[key][0], records_b[key][0]) for key in common]
         if (first.gold_sparql, first.unanswerable) != (second.gold_sparql, second.unanswerable)
     ]
-    if differing_ids:
+    if ids:
         suffix = (
-            f" and {len(differing_ids) - MAX_NAMED_QUESTIONS} more"
-            if len(differing_ids) > MAX_NAMED_QUESTIONS
-            else ""
+            f" and {len(ids) - MAX_NAMED_QUESTIONS} more" if len(ids) > MAX_NAMED_QUESTIONS else ""
         )
         raise SetupError(
             f"{a.name} and {b.name} were scored against different gold, on "
-            f"{', '.join(map(repr, differing_ids[:MAX_NAMED_QUESTIONS]))}{suffix}: run one "
+            f"{', '.join(map(repr, ids[:MAX_NAMED_QUESTIONS]))}{suffix}: run one "
             "of them again"
         )
     answerable_keys = [key for key in common if not records_a[key][0].unanswerable]
@@ -201,14 +199,9 @@ def _find_warnings(a: ComparisonSide, b: ComparisonSide) -> Iterable[str]:
                 f"INCOMPLETE: {side.run.name} holds {len(side.run.records)} of "
                 f"{side.run.planned_count}"
             )
-    sides_with_links = [
-        side.name for side in (a, b) if any(record.gold_links for record in side.records)
-    ]
-    if len(sides_with_links) == 1:
-        yield (
-            f"{sides_with_links[0]} was told the entities and relations of gold, and the "
-            "other was not"
-        )
+    linked = [side.name for side in (a, b) if any(record.gold_links for record in side.records)]
+    if len(linked) == 1:
+        yield (f"{linked[0]} was told the entities and relations of gold, and the other was not")
     snapshots_a, snapshots_b = _get_snapshots(a.run), _get_snapshots(b.run)
     for graph in sorted(snapshots_a.keys() & snapshots_b.keys()):
         if snapshots_a[graph] != snapshots_b[graph]:
@@ -352,11 +345,12 @@ def _to_difference_object(difference: Difference) -> Json:
         "high": difference.difference.high,
         "p": difference.p,
     }
-    counts = {"better": difference.better, "worse": difference.worse, "equal": difference.equal}
     return {
         "n": difference.n,
         **{name: round(value, 6) for name, value in shares.items()},
-        **counts,
+        "better": difference.better,
+        "worse": difference.worse,
+        "equal": difference.equal,
     }
 
 

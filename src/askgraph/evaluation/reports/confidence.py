@@ -176,8 +176,7 @@ def compute_auc(answers: JudgedAnswers) -> float | None:
         return None
     below = np.searchsorted(right, wrong, side="left")
     ties = np.searchsorted(right, wrong, side="right") - below
-    above = len(right) - below - ties
-    return float((above + ties / 2).sum() / (len(right) * len(wrong)))
+    return float(((len(right) - below - ties) + ties / 2).sum() / (len(right) * len(wrong)))
 
 
 def compute_auc_interval(answers: JudgedAnswers) -> Interval | None:
@@ -258,11 +257,7 @@ def _apply_policies(
     if len(set(graphs)) > 1:
         thresholds = {
             graph: find_threshold(
-                [
-                    answer
-                    for answer, graph_name in zip(judged, graphs, strict=True)
-                    if graph_name != graph
-                ]
+                [answer for answer, name in zip(judged, graphs, strict=True) if name != graph]
             )
             for graph in set(graphs)
         }

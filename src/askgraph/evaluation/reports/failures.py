@@ -204,16 +204,10 @@ def classify_failure(
     if record.sparql is None or record.status == "error":
         return Failure.ERROR
     has_run = record.executed or record.rows is not None
-    query_failure = _classify_queries(
-        record.sparql, record.gold_sparql if has_run else None, prefixes
-    )
+    failure = _classify_queries(record.sparql, record.gold_sparql if has_run else None, prefixes)
     if not has_run:
-        return Failure.UNREADABLE if query_failure is Failure.UNREADABLE else Failure.ERROR
-    return (
-        Failure.EMPTY
-        if query_failure in VAGUE_FAILURES and record.rows == 0 != gold_rows
-        else query_failure
-    )
+        return Failure.UNREADABLE if failure is Failure.UNREADABLE else Failure.ERROR
+    return Failure.EMPTY if failure in VAGUE_FAILURES and record.rows == 0 != gold_rows else failure
 
 
 def _classify_queries(
@@ -411,9 +405,8 @@ def count_executable(records: Sequence[Record]) -> ExecutableCounts:
 
 def sum_usage(records: Sequence[Record]) -> Usage:
     """Return the total cost of all records; seconds are from question to answer."""
-    total = sum((record.usage for record in records), Usage())
     return replace(
-        total,
+        sum((record.usage for record in records), Usage()),
         seconds=math.fsum(record.seconds for record in records),
         money=math.fsum(record.usage.money for record in records),
     )

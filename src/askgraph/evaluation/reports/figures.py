@@ -4,7 +4,7 @@ Text and axes inherit the colour of the page's text, so that one plot fits light
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -290,7 +290,18 @@ class _FigureBuilder:
             slicing: _select_benchmark(sheet, benchmark) for slicing, sheet in sheets.items()
         }
         if benchmark_sheets["failures"].rows:
-            yield self._build_failure_figure(benchmark_sheets["failures"])
+            yield self._build_figure(
+                "What went wrong",
+                "Answers that are not wholly right, by the class of their failure.",
+                benchmark_sheets["failures"],
+                plot_bars,
+                lambda row: {
+                    "category": str(row["failure"]),
+                    "count": int(_to_float(row["answers"])),
+                },
+                x="Answers",
+                y="",
+            )
         for slicing, title in SLICE_TITLES.items():
             sheet = benchmark_sheets[slicing]
             points = [
@@ -320,77 +331,62 @@ class _FigureBuilder:
                     y="Triple patterns" if slicing == "patterns" else "",
                 ),
             )
-        yield self._build_coverage_figure(benchmark_sheets["coverage"])
-        yield self._build_calibration_figure(benchmark_sheets["confidence"])
-        if "times" in benchmark_sheets:
-            yield self._build_time_figure(benchmark_sheets["times"])
+        yield from self._build_line_figures(benchmark_sheets)
 
-    def _build_failure_figure(self, sheet: Sheet) -> ReportFigure:
-        points: list[Point] = [
-            {
-                "category": str(row["failure"]),
-                "system": system,
-                "count": int(_to_float(row["answers"])),
-            }
-            for system, row in self._iterate_rows(sheet)
-        ]
-        return ReportFigure(
-            "What went wrong",
-            "Answers that are not wholly right, by the class of their failure.",
-            sheet.move_context_to_title(),
-            plot_bars(points, systems=self.systems, x="Answers", y=""),
-        )
-
-    def _build_coverage_figure(self, sheet: Sheet) -> ReportFigure:
-        points: list[Point] = [
-            self._build_point(system, row, "most confident")
-            for system, row in self._iterate_rows(sheet)
-        ]
-        return ReportFigure(
+    def _build_line_figures(self, sheets: Mapping[str, Sheet]) -> Iterator[ReportFigure]:
+        yield self._build_figure(
             "Risk and coverage",
             "Mean F1 of the most confident part of the answers, by the size of that part.",
-            sheet.move_context_to_title(),
-            plot_lines(points, systems=self.systems, x="Coverage", y="Mean F1", has_points=True),
+            sheets["coverage"],
+            plot_lines,
+            lambda row: self._build_point(row, "most confident"),
+            x="Coverage",
+            y="Mean F1",
+            has_points=True,
         )
-
-    def _build_calibration_figure(self, sheet: Sheet) -> ReportFigure:
-        points: list[Point] = [
-            self._build_point(system, row, "mean confidence")
-            for system, row in self._iterate_rows(sheet)
-            if row["answers"]
-        ]
-        return ReportFigure(
+        yield self._build_figure(
             "Calibration",
             "Mean F1 of answers of like confidence. On the dotted line both are the same.",
-            sheet.move_context_to_title(),
-            plot_lines(
-                points,
-                systems=self.systems,
-                x="Confidence",
-                y="Mean F1",
-                has_points=True,
-                has_diagonal=True,
-            ),
+            sheets["confidence"],
+            plot_lines,
+            lambda row: self._build_point(row, "mean confidence") if row["answers"] else {},
+            x="Confidence",
+            y="Mean F1",
+            has_points=True,
+            has_diagonal=True,
         )
+        if "times" in sheets:
+            yield self._build_figure(
+                "Time",
+                "Share of the questions that were done within a time.",
+                sheets["times"],
+                plot_lines,
+                lambda row: {
+                    "x": max(0.001, _to_float(row["seconds"])),
+                    "y": _to_float(row["done"]),
+                },
+                x="Seconds",
+                y="Done",
+                is_logarithmic=True,
+            )
 
-    def _build_time_figure(self, sheet: Sheet) -> ReportFigure:
-        points: list[Point] = [
-            {
-                "system": system,
-                "x": max(0.001, _to_float(row["seconds"])),
-                "y": _to_float(row["done"]),
-            }
-            for system, row in self._iterate_rows(sheet)
-        ]
-        return ReportFigure(
-            "Time",
-            "Share of the questions that were done within a time.",
-            sheet.move_context_to_title(),
-            plot_lines(points, systems=self.systems, x="Seconds", y="Done", is_logarithmic=True),
-        )
+    def _build_figure(
+        self,
+        title: str,
+        caption: str,
+        sheet: Sheet,
+        plot: Callable[..., Spec],
+        build_point: Callable[[Mapping[str, Cell]], Point],
+        **options: str | bool,
+    ) -> ReportFigure:
+        """Draw a point for each row of a table; rows with an empty point are left out."""
+        rows = ((system, build_point(row)) for system, row in self._iterate_rows(sheet))
+        points = [{"system": system, **point} for system, point in rows if point]
+        spec = plot(points, systems=self.systems, **options)
+        return ReportFigure(title, caption, sheet.move_context_to_title(), spec)
 
-    def _build_point(self, system: str, row: Mapping[str, Cell], column: str) -> Point:
-        return {"system": system, "x": _to_float(row[column]), "y": _to_float(row[self.metric])}
+    def _build_point(self, row: Mapping[str, Cell], column: str) -> Point:
+        return {"x": _to_float(row[column]), "y": _to_float(row[self.metric])}
 
     def _build_dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Point:
         mean, low, high = (_to_float(row[name]) for name in (self.metric, "low", "high"))

@@ -56,15 +56,13 @@ def build_html_page(
             None, dict.fromkeys(record.benchmark for run in named_runs for record in run.records)
         )
     )
-    question_count = len(
-        {(record.benchmark, record.id) for run in named_runs for record in run.records}
-    )
+    count = len({(record.benchmark, record.id) for run in named_runs for record in run.records})
     answer_count = sum(len(run.records) for run in named_runs)
     style, script, vega = read_built_file("styles.css"), read_built_file("report.js"), _load_vega()
     template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
     return template.substitute(
         title=escape_html(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
-        counts=f"{question_count:,} questions, {answer_count:,} answers.",
+        counts=f"{count:,} questions, {answer_count:,} answers.",
         incomplete="\n".join(
             _INCOMPLETE_NOTE.format(escape_html(run.name), len(run.records), run.planned_count)
             for run in named_runs
@@ -126,11 +124,11 @@ def _draw_sections(
                 content.append(f"<figcaption>{escape_html(figure.caption)}</figcaption>")
             if figure.spec is not None:
                 content.append(f'<div data-plot="plot-{len(specs)}"></div>')
-                specs.append(render_json_script(f"plot-{len(specs)}", figure.spec))
-            table_html = render_table(figure.sheet, label=figure.title)
-            content.append(
-                render_details("The same as a table", table_html) if figure.folded else table_html
-            )
+                text = json.dumps(figure.spec, separators=(",", ":"), allow_nan=False)
+                script = f'<script type="application/json" id="plot-{len(specs)}">'
+                specs.append(script + text.replace("<", "\\u003c") + "</script>")
+            table = render_table(figure.sheet, label=figure.title)
+            content.append(render_details("The same as a table", table) if figure.folded else table)
             content.append("</figure>")
         drawn.append((section.title, "\n".join([*content, "</div></section>"])))
     return drawn, specs
@@ -170,15 +168,13 @@ def escape_html(text: str) -> str:
 
 def render_table(sheet: Sheet, *, label: str) -> str:
     """Return a sheet as an HTML table with its notes; `label` replaces its title."""
-    cell_attributes = ["" if column.is_text else ' class="number"' for column in sheet.columns]
+    attributes = ["" if column.is_text else ' class="number"' for column in sheet.columns]
     heads = [column.head for column in sheet.columns]
     head = "".join(
         f'<th scope="col"{attribute}>{escape_html(name)}</th>'
-        for name, attribute in zip(heads, cell_attributes, strict=True)
+        for name, attribute in zip(heads, attributes, strict=True)
     )
-    body = "\n".join(
-        f"<tr>{_render_cells(row, cell_attributes)}</tr>" for row in sheet.format_rows()
-    )
+    body = "\n".join(f"<tr>{_render_cells(row, attributes)}</tr>" for row in sheet.format_rows())
     notes = "".join(f'<p class="muted small">{escape_html(note)}</p>' for note in sheet.notes)
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape_html(label)}">'
@@ -189,13 +185,6 @@ def render_table(sheet: Sheet, *, label: str) -> str:
 def render_details(summary: str, content: str, *, kind: str = "") -> str:
     """Return HTML that is folded under a line of text."""
     return f'<details class="{kind}"><summary>{escape_html(summary)}</summary>{content}</details>'
-
-
-def render_json_script(identity: str, value: Mapping[str, object]) -> str:
-    """Return a script element with JSON that cannot close the element early."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    escaped_text = text.replace("<", "\\u003c")
-    return f'<script type="application/json" id="{identity}">{escaped_text}</script>'
 
 
 def _render_cells(row: Sequence[str], cell_attributes: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
     """Build the table of mean scores: a row for each benchmark and method of each run."""
     groups = group_runs(runs, metric=metric)
     metrics = {name for group in groups for name in group.report.metrics}
-    further_metrics = [name for name in FURTHER_METRICS if name in metrics - {metric}]
+    further = [name for name in FURTHER_METRICS if name in metrics - {metric}]
     deviations = [group.report.compute_deviation() for group in groups]
     is_repeated = any(deviation is not None for deviation in deviations)
     rows = []
@@ -90,10 +90,7 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
         rows.append(
             (
                 *row,
-                *(
-                    report.compute_mean(name) if name in available else None
-                    for name in further_metrics
-                ),
+                *(report.compute_mean(name) if name in available else None for name in further),
             )
         )
     columns = (
@@ -103,7 +100,7 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
         SheetColumn(metric, "share"),
         *INTERVAL_COLUMNS,
         *((SheetColumn("rounds", "count"), SheetColumn("sd", "share")) if is_repeated else ()),
-        *(SheetColumn(name, "share") for name in further_metrics),
+        *(SheetColumn(name, "share") for name in further),
     )
     notes = (
         *describe_incomplete(runs),
@@ -128,8 +125,10 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
 
 def _build_failure_sheet(groups: Sequence[RunGroup]) -> Sheet:
     counts = [count_failures(group.report.records, group.report.metric) for group in groups]
+    order = [str(failure) for failure in Failure]
     failure_classes = sorted(
-        {failure for failures in counts for failure in failures}, key=_get_failure_sort_key
+        {failure for failures in counts for failure in failures},
+        key=lambda kind: (order.index(kind) if kind in order else len(order), kind),
     )
     rows = [
         (
@@ -140,14 +139,8 @@ def _build_failure_sheet(groups: Sequence[RunGroup]) -> Sheet:
         )
         for group, failures in zip(groups, counts, strict=True)
     ]
-    heads = ("records", "not right", *failure_classes)
-    columns = (*LABEL_COLUMNS, *build_columns("count", *heads))
+    columns = (*LABEL_COLUMNS, *build_columns("count", "records", "not right", *failure_classes))
     return Sheet("What went wrong", columns, tuple(rows))
-
-
-def _get_failure_sort_key(kind: str) -> tuple[int, str]:
-    order = [str(failure) for failure in Failure]
-    return (order.index(kind) if kind in order else len(order)), kind
 
 
 def _build_error_sheet(groups: Sequence[RunGroup]) -> Sheet:
@@ -176,29 +169,22 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
         report = group.report
         calibration = compute_record_calibration(report.records, report.metric)
         rejection = count_record_rejections(report.records, report.metric)
-        confidence_cells: Row = (
-            report.top_half_f1,
-            confidence.compute_aurc(report.pairs),
-            confidence.compute_excess_aurc(report.pairs),
-        )
-        coverage: Row = tuple(
-            confidence.compute_coverage_at_risk(report.pairs, risk)
-            for risk in confidence.REPORTED_RISK_RATIOS
-        )
-        rejection_cells: Row = (
-            rejection.caught_share,
-            rejection.wrong,
-            rejection.lost_share,
-            rejection.right,
-        )
         rows.append(
             (
                 *build_label(group),
-                *confidence_cells,
-                *coverage,
+                report.top_half_f1,
+                confidence.compute_aurc(report.pairs),
+                confidence.compute_excess_aurc(report.pairs),
+                *(
+                    confidence.compute_coverage_at_risk(report.pairs, risk)
+                    for risk in confidence.REPORTED_RISK_RATIOS
+                ),
                 calibration.brier,
                 calibration.ece,
-                *rejection_cells,
+                rejection.caught_share,
+                rejection.wrong,
+                rejection.lost_share,
+                rejection.right,
             )
         )
     columns = (
@@ -241,24 +227,10 @@ def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
         share = compute_bootstrap_interval(
             [float(judge == is_right) for judge, is_right in verdicts]
         )
-        kappa_interval = compute_kappa(verdicts)
-        interval_cells = (
-            share.mean,
-            share.low,
-            share.high,
-            kappa_interval.mean,
-            kappa_interval.low,
-            kappa_interval.high,
-        )
-        rows.append(
-            (
-                *build_label(group),
-                metric,
-                len(verdicts),
-                sum(judge for judge, _ in verdicts),
-                *interval_cells,
-            )
-        )
+        kappa = compute_kappa(verdicts)
+        row: Row = (metric, len(verdicts), sum(judge for judge, _ in verdicts))
+        row += (share.mean, share.low, share.high, kappa.mean, kappa.low, kappa.high)
+        rows.append((*build_label(group), *row))
     columns = (
         *LABEL_COLUMNS,
         SheetColumn("metric"),
@@ -305,14 +277,10 @@ def _build_cost_sheet(groups: Sequence[RunGroup], *, with_times: bool) -> Sheet:
         cost_cells: Row = (sum(record.attempts for record in records), executable.executed_share)
         cost_cells += (usage.requests, usage.llm_calls, usage.input_tokens, usage.cached_tokens)
         cost_cells += (usage.output_tokens, usage.money)
-        time_cells = (
-            usage.seconds,
-            compute_percentile(seconds, 0.5),
-            compute_percentile(seconds, 0.95),
-        )
-        rows.append(
-            (*build_label(group), len(records), *cost_cells, *(time_cells if with_times else ()))
-        )
+        if with_times:
+            percentiles = (compute_percentile(seconds, share) for share in (0.5, 0.95))
+            cost_cells += (usage.seconds, *percentiles)
+        rows.append((*build_label(group), len(records), *cost_cells))
     counts = ("requests", "LLM calls", "input tokens", "cached tokens", "output tokens")
     clock = ("seconds", "p50 s", "p95 s") if with_times else ()
     columns = (
@@ -349,13 +317,13 @@ def _make_slice_builder(slicing: str) -> "Callable[[Sequence[EvaluationRun], str
                 row += (*build_interval_cells(report), exact_match)
                 rows.append((*build_label(group), *row))
         columns = (
-            *(
-                *LABEL_COLUMNS,
-                SheetColumn(slicing),
-                SheetColumn("questions", "count"),
-                *ANSWERED_COLUMNS,
-            ),
-            *(SheetColumn(metric, "share"), *INTERVAL_COLUMNS, SheetColumn("exact match", "share")),
+            *LABEL_COLUMNS,
+            SheetColumn(slicing),
+            SheetColumn("questions", "count"),
+            *ANSWERED_COLUMNS,
+            SheetColumn(metric, "share"),
+            *INTERVAL_COLUMNS,
+            SheetColumn("exact match", "share"),
         )
         return Sheet(f"Scores by {slicing}", columns, tuple(rows), describe_incomplete(runs))
 
@@ -369,22 +337,11 @@ def _build_metric_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
     for group in groups:
         report = group.report
         for name in report.metrics if report.answerable else ():
-            precision_recall = (
-                report.compute_mean(name, "precision"),
-                report.compute_mean(name, "recall"),
-            )
-            interval_cells = build_interval_cells(report, name)
-            deviation_cells = (report.compute_deviation(name),) if is_repeated else ()
-            rows.append(
-                (
-                    *build_label(group),
-                    name,
-                    len(report.score_by_question()),
-                    *precision_recall,
-                    *interval_cells,
-                    *deviation_cells,
-                )
-            )
+            row: Row = (name, len(report.score_by_question()))
+            row += tuple(report.compute_mean(name, part) for part in ("precision", "recall"))
+            row += build_interval_cells(report, name)
+            row += (report.compute_deviation(name),) if is_repeated else ()
+            rows.append((*build_label(group), *row))
     columns = (
         *LABEL_COLUMNS,
         *parse_columns("metric; questions: count; precision, recall, F1: share"),
@@ -398,17 +355,13 @@ def _build_calibration_sheet(runs: Sequence[EvaluationRun], metric: str) -> Shee
     rows = [
         (
             *build_label(group),
-            calibration_bin.low,
-            calibration_bin.high,
-            calibration_bin.n,
-            *(
-                (calibration_bin.confidence, calibration_bin.score)
-                if calibration_bin.n
-                else (None, None)
-            ),
+            bucket.low,
+            bucket.high,
+            bucket.n,
+            *((bucket.confidence, bucket.score) if bucket.n else (None, None)),
         )
         for group in group_runs(runs, metric=metric)
-        for calibration_bin in compute_record_calibration(group.report.records, metric).bins
+        for bucket in compute_record_calibration(group.report.records, metric).bins
     ]
     columns = (
         *LABEL_COLUMNS,

@@ -66,17 +66,15 @@ class Sheet:
 
     def move_context_to_title(self) -> "Sheet":
         """Return the table with constant context columns moved to its title."""
-        constant_columns = [
+        constant = [
             index
             for index, column in enumerate(self.columns)
             if column.context and len({row[index] for row in self.rows}) == 1
         ]
-        remaining_columns = [
-            index for index in range(len(self.columns)) if index not in constant_columns
-        ]
+        remaining_columns = [index for index in range(len(self.columns)) if index not in constant]
         words = [
             f"{self.columns[index].head} {self.rows[0][index]}"
-            for index in constant_columns
+            for index in constant
             if self.rows[0][index]
         ]
         return Sheet(
@@ -156,8 +154,7 @@ def _join_markdown_cells(cells: Iterable[str]) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    lines = [_MARKDOWN_SPECIAL.sub(r"\\\1", line) for line in text.splitlines()]
-    return "<br>".join(lines)
+    return "<br>".join([_MARKDOWN_SPECIAL.sub(r"\\\1", line) for line in text.splitlines()])
 
 
 _LATEX_ESCAPES = str.maketrans(
@@ -277,9 +274,7 @@ def wrap_text(text: str, width: int) -> str:
 
     A wider character gets a line of its own.
     """
-    return "\n".join(
-        wrapped_line for line in text.split("\n") for wrapped_line in _wrap_line(line, width)
-    )
+    return "\n".join(piece for line in text.split("\n") for piece in _wrap_line(line, width))
 
 
 def _measure_columns(sheet: Sheet) -> list[tuple[int, int]]:
@@ -323,10 +318,9 @@ def _wrap_line(line: str, width: int) -> list[str]:
 
 
 def _split_word(word: str, width: int) -> list[str]:
-    pieces = _PIECE_PATTERN.findall(word)
     return [
         part
-        for piece in pieces
+        for piece in _PIECE_PATTERN.findall(word)
         for part in ([piece] if cell_len(piece) <= width else chop_cells(piece, width))
     ]
 

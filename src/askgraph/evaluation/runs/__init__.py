@@ -108,11 +108,7 @@ class Record:
         for name in ("id", "question", "status"):
             if not isinstance(values.get(name), str):
                 raise TypeError(f"{name!r} must be text")
-        costs = {
-            usage_field.name: usage[usage_field.name]
-            for usage_field in fields(Usage)
-            if usage_field.name in usage
-        }
+        costs = {item.name: usage[item.name] for item in fields(Usage) if item.name in usage}
         values["scores"] = {
             name: Score(*map(_check_number, numbers)) for name, numbers in scores.items()
         }

@@ -237,11 +237,39 @@ def to_step_object(step: trace.Step, *, max_rows: int = MAX_ROWS) -> Json:
     """
     match step:
         case trace.ToolUse():
-            return {"step": "tool_use", **_to_tool_use_object(step)}
+            observation = step.observation
+            return {
+                "step": "tool_use",
+                "tool": step.tool,
+                "arguments": {name: _truncate(value) for name, value in step.arguments.items()},
+                "output": _truncate(observation.text),
+                "failed": observation.failed,
+                "query": observation.query,
+                "rows": observation.rows,
+                "seconds": step.seconds,
+            }
         case trace.Prompt():
-            return {"step": "prompt", **_to_prompt_object(step)}
+            messages = [
+                {"role": type(message).__name__.lower(), "text": _truncate(message.text)}
+                for message in step.messages
+            ]
+            tools = [tool.name for tool in step.tools]
+            content = {"purpose": step.purpose, "messages": messages, "tools": tools}
+            return {"step": "prompt", **content}
         case trace.ModelTurn():
-            return {"step": "model_turn", **_to_model_turn_object(step)}
+            choice = step.choice
+            calls = [
+                {"tool": call.name, "arguments": _truncate(call.arguments)} for call in choice.calls
+            ]
+            return {
+                "step": "model_turn",
+                "text": _truncate(choice.text or choice.refusal),
+                "reasoning": _truncate(choice.reasoning),
+                "calls": calls,
+                "finish": choice.finish.value,
+                "model": step.model,
+                "usage": asdict(step.usage),
+            }
         case trace.Thought() | trace.Findings() | trace.Draft():
             return {"step": type(step).__name__.lower(), **asdict(step)}
         case trace.Heard():
@@ -284,41 +312,6 @@ def _find_defect(step: object) -> str | None:
     if answer is not None and not 0 <= answer.confidence <= 1:
         return f"its confidence is {answer.confidence}, not between 0 and 1"
     return None
-
-
-def _to_tool_use_object(use: trace.ToolUse) -> Json:
-    observation = use.observation
-    return {
-        "tool": use.tool,
-        "arguments": {name: _truncate(value) for name, value in use.arguments.items()},
-        "output": _truncate(observation.text),
-        "failed": observation.failed,
-        "query": observation.query,
-        "rows": observation.rows,
-        "seconds": use.seconds,
-    }
-
-
-def _to_prompt_object(prompt: trace.Prompt) -> Json:
-    messages = [
-        {"role": type(message).__name__.lower(), "text": _truncate(message.text)}
-        for message in prompt.messages
-    ]
-    tools = [tool.name for tool in prompt.tools]
-    return {"purpose": prompt.purpose, "messages": messages, "tools": tools}
-
-
-def _to_model_turn_object(turn: trace.ModelTurn) -> Json:
-    choice = turn.choice
-    calls = [{"tool": call.name, "arguments": _truncate(call.arguments)} for call in choice.calls]
-    return {
-        "text": _truncate(choice.text or choice.refusal),
-        "reasoning": _truncate(choice.reasoning),
-        "calls": calls,
-        "finish": choice.finish.value,
-        "model": turn.model,
-        "usage": asdict(turn.usage),
-    }
 
 
 def _truncate(value: object) -> object:

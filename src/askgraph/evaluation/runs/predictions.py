@@ -189,11 +189,9 @@ def _parse_batch_table(record: formats.Record) -> ResultTable | None:
             return ResultTable.from_boolean(value)
         case {"columns": list(names), "rows": list(rows)}:
             table = ResultTable.from_json([str(name) for name in names], rows)
-            answer_columns = record.get("answer_columns")
+            columns = record.get("answer_columns")
             selected = [
-                name
-                for name in table.variables
-                if isinstance(answer_columns, list) and name in answer_columns
+                name for name in table.variables if isinstance(columns, list) and name in columns
             ]
             return replace(table, answer_columns=tuple(selected))
         case _:
@@ -238,19 +236,17 @@ async def score_prediction(
         timeout = task.options.gold_timeout
         return await run_query(query, endpoint, prefixes=all_prefixes, timeout=timeout)
 
-    scored_answer = await score_answer(
-        task, effective.status, load_prediction, endpoint, all_prefixes
-    )
+    scored = await score_answer(task, effective.status, load_prediction, endpoint, all_prefixes)
     if effective.sparql is not None or effective.answers is None:
         is_counted = effective.status == "answer" or not task.options.abstain
         linking_scores = score_links(
             effective.sparql if is_counted else None, task.question.sparql, prefixes=all_prefixes
         )
-        scored_answer = replace(scored_answer, scores={**scored_answer.scores, **linking_scores})
+        scored = replace(scored, scores={**scored.scores, **linking_scores})
     default_confidence = float(effective.status == "answer")
     return build_result(
         task,
-        scored_answer,
+        scored,
         status=effective.status,
         confidence=default_confidence if effective.confidence is None else effective.confidence,
         sparql=effective.sparql,

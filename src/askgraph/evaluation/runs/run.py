@@ -229,10 +229,8 @@ class _RunFolder:
         """Write the settings of this run; keep the creation time of an earlier call."""
         planned_count = len({*keys, *self.lines.lines})
         path = self.path / runs.SETTINGS_FILE
-        previous_settings = runs.read_settings(self.path) if path.exists() else {}
-        creation_fields = (
-            {"created": previous_settings["created"]} if "created" in previous_settings else {}
-        )
+        previous = runs.read_settings(self.path) if path.exists() else {}
+        creation_fields = {"created": previous["created"]} if "created" in previous else {}
         text = json.dumps(
             {**settings, **creation_fields, "planned": planned_count}, ensure_ascii=False, indent=1
         )

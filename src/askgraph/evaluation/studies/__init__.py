@@ -134,10 +134,9 @@ def _parse_row(
         }
         for metric, values in figures.items()
     }
-    method = entry.get("method", paper["method"])
     return PaperRow(
         name=entry["row"],
-        method=method,
+        method=entry.get("method", paper["method"]),
         settings={
             **(table.get("set", {}) if "method" not in entry else {}),
             **entry.get("set", {}),
@@ -275,9 +274,7 @@ def measure_hops(
     A hop is a triple pattern (Alekseev et al., table 1); unparsable queries are skipped.
     """
     numbers = [
-        hop_count
-        for question in questions
-        if (hop_count := analyze_query(question.sparql, prefixes)[1])
+        hops for question in questions if (hops := analyze_query(question.sparql, prefixes)[1])
     ]
     if not numbers:
         return dict.fromkeys(HEADS_BY_MEASURE["hops"])
@@ -440,8 +437,7 @@ def _build_notes(table: PaperTable, lines: Sequence[MeasuredRow]) -> tuple[str, 
         if errors
     ]
     run_counts = Counter(line.run for line in lines)
-    shared_runs = {run for run, count in run_counts.items() if run and count > 1}
-    if shared_runs:
+    if {run for run, count in run_counts.items() if run and count > 1}:
         notes.append("Rows that differ in the paper's model alone are one run here, by one model.")
     return tuple(notes)
 
