@@ -320,21 +320,18 @@ def metrics(
     if markdown and json:
         raise SetupError("--markdown and --json exclude each other: choose one")
     if examples:
-        scored_examples = score_examples()
+        scored = score_examples()
         content: list[dict[str, object]] = [
             {
-                "example": scored_example.example.name,
-                "scores": {name: asdict(score) for name, score in scored_example.scores.items()},
+                "example": item.example.name,
+                "scores": {name: asdict(score) for name, score in item.scores.items()},
             }
-            for scored_example in scored_examples
+            for item in scored
         ]
-        columns = (SheetColumn("F1"), *build_columns("number", *scored_examples[0].scores))
+        columns = (SheetColumn("F1"), *build_columns("number", *scored[0].scores))
         rows = [
-            (
-                scored_example.example.name,
-                *(f"{score.f1:.2f}" for score in scored_example.scores.values()),
-            )
-            for scored_example in scored_examples
+            (item.example.name, *(f"{score.f1:.2f}" for score in item.scores.values()))
+            for item in scored
         ]
     else:
         rows = list(_describe_metrics())

@@ -297,30 +297,22 @@ def generate(
             budget=drafts.limits,
         )
     with show_progress() as progress:
-        generated_examples = generated(
+        result = generated(
             workspace, graph, number=number, seconds=seconds, seed=seed, rephraser=worder,
             progress=progress,
         )  # fmt: skip
     if json:
-        print_json(_to_generated_object(generated_examples))
+        print_json(_to_generated_object(result))
     else:
-        lines = [
-            " / ".join(wording.text for wording in item.wordings)
-            for item in generated_examples.examples
-        ]
-        worded = sum(
-            1 for item in generated_examples.examples if item.confirmation and item.confirmation.by
-        )
-        kept_text = (
-            f"kept {len(generated_examples.examples)} of "
-            f"{format_count(generated_examples.drafted, 'draft')}"
-        )
+        lines = [" / ".join(wording.text for wording in item.wordings) for item in result.examples]
+        worded = sum(bool(item.confirmation and item.confirmation.by) for item in result.examples)
+        kept_text = f"kept {len(result.examples)} of {format_count(result.drafted, 'draft')}"
         model_text = f", {worded} in a model's words" if worded else ""
         questions = "".join(f"{line}\n" for line in lines)
-        summary = f"{generated_examples.graph}: {kept_text}{model_text}; {generated_examples.ended}"
+        summary = f"{result.graph}: {kept_text}{model_text}; {result.ended}"
         typer.echo(questions, nl=False)
         typer.echo(summary, err=True)
-    if not generated_examples.examples:
+    if not result.examples:
         raise typer.Exit(EXAMPLES_EXIT_CODE)
 
 
@@ -377,7 +369,7 @@ def _to_example_object(graph: str, example: StoredExample) -> dict[str, object]:
     } | asdict(example.example)
 
 
-def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, object]:
+def _to_generated_object(result: GeneratedExamples) -> dict[str, object]:
     examples = [
         {
             "question": example.question,
@@ -386,12 +378,10 @@ def _to_generated_object(generated_examples: GeneratedExamples) -> dict[str, obj
             "sparql": example.query,
             "by": example.confirmation.by if example.confirmation else None,
         }
-        for example in generated_examples.examples
+        for example in result.examples
     ]
-    return {
-        "graph": generated_examples.graph, "drafts": generated_examples.drafted,
-        "ended": generated_examples.ended, "examples": examples,
-    }  # fmt: skip
+    heads = {"graph": result.graph, "drafts": result.drafted, "ended": result.ended}
+    return {**heads, "examples": examples}
 
 
 def _format_result(example: QueryExample) -> tuple[str, str]:

@@ -118,10 +118,7 @@ def train(
         f"{resumed_note}: loss {result.loss:.3f}"
     )
     if result.too_long:
-        typer.echo(
-            f"  {result.too_long} pairs were longer than {settings.length} tokens",
-            err=True,
-        )
+        typer.echo(f"  {result.too_long} pairs were longer than {settings.length} tokens", err=True)
     typer.echo(f"the model is in {result.folder}; use it with --model transformers/{result.folder}")
 
 

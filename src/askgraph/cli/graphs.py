@@ -231,11 +231,11 @@ def _format_class_table(
 ) -> RenderableType:
     rows = [
         (
-            examples.labels[profile_class.iri] + (" (n-ary)" if profile_class.nary else ""),
-            f"{profile_class.instances:,}",
-            prefixes.shorten(profile_class.iri),
+            examples.labels[cls.iri] + (" (n-ary)" if cls.nary else ""),
+            f"{cls.instances:,}",
+            prefixes.shorten(cls.iri),
         )
-        for profile_class in classes
+        for cls in classes
     ]
     return build_table(("class", "instances", "IRI"), rows, right=("instances",), dim=("IRI",))
 

@@ -52,14 +52,14 @@ def fetch(
     if json:
         print_json(
             {
-                "places": [asdict(source_place) for source_place in published.places],
+                "places": [asdict(place) for place in published.places],
                 "profile": to_profile_object(published.profile) if published.profile else None,
                 "descriptions": [asdict(description) for description in published.descriptions],
             }
         )
     else:
-        for source_place in published.places:
-            typer.echo(f"{source_place.name}: {source_place.found}", err=not source_place.told)
+        for place in published.places:
+            typer.echo(f"{place.name}: {place.found}", err=not place.told)
         for line in format_descriptions(published.descriptions):
             typer.echo(line)
         if published.profile:
@@ -165,8 +165,8 @@ def list_notes(
     print_blocks([build_table(("number", "note", "kept", "graph"), rows, right=("number",))])
 
 
-def _write_void(current_profile: Profile, path: Path) -> None:
-    write_text_atomically(path.absolute(), serialize_void(current_profile))
+def _write_void(profile: Profile, path: Path) -> None:
+    write_text_atomically(path.absolute(), serialize_void(profile))
     typer.echo(f"written: {path}", err=True)
 
 
@@ -188,28 +188,26 @@ def format_descriptions(descriptions: Sequence[DatasetDescription]) -> Iterator[
         yield from (f"  {name}: {text}" for name, text in facts if text)
 
 
-def to_profile_object(current_profile: Profile) -> dict[str, object]:
+def to_profile_object(profile: Profile) -> dict[str, object]:
     """Return the numbers of a profile and the completeness of each part, for JSON."""
     return {
-        "source": current_profile.source,
-        "created": current_profile.created,
-        "triples": current_profile.triples,
-        "graphs": [{"iri": iri, "triples": number} for iri, number in current_profile.graphs],
-        "classes": len(current_profile.classes),
-        "predicates": len(current_profile.predicates),
-        "partitions": len(current_profile.partitions),
-        "completeness": [
-            asdict(part) | {"share": part.share} for part in current_profile.completeness
-        ],
-        "cuts": current_profile.cuts,
+        "source": profile.source,
+        "created": profile.created,
+        "triples": profile.triples,
+        "graphs": [{"iri": iri, "triples": number} for iri, number in profile.graphs],
+        "classes": len(profile.classes),
+        "predicates": len(profile.predicates),
+        "partitions": len(profile.partitions),
+        "completeness": [asdict(part) | {"share": part.share} for part in profile.completeness],
+        "cuts": profile.cuts,
     }
 
 
-def format_completeness(current_profile: Profile) -> Iterator[RenderableType]:
+def format_completeness(profile: Profile) -> Iterator[RenderableType]:
     """Yield the size of a graph, and a table of the completeness of each part."""
     yield Text(
-        f"{current_profile.triples:,} triples, {len(current_profile.classes):,} classes, "
-        f"{len(current_profile.predicates):,} predicates, {len(current_profile.partitions):,} "
+        f"{profile.triples:,} triples, {len(profile.classes):,} classes, "
+        f"{len(profile.predicates):,} predicates, {len(profile.partitions):,} "
         "partitions"
     )
     rows = [
@@ -222,7 +220,7 @@ def format_completeness(current_profile: Profile) -> Iterator[RenderableType]:
             else ("100%" if part.share == 1 else f"{min(99.9, 100 * part.share):.1f}%"),
             part.note,
         )
-        for part in current_profile.completeness
+        for part in profile.completeness
     ]
     headers = ("part", "known", "of", "share", "reason")
     yield build_table(headers, rows, right=("known", "of", "share"))

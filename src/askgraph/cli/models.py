@@ -79,15 +79,8 @@ def check(
         return
     name = settings.model
     served_model = "" if probe.model == name or settings.provider == "transformers" else probe.model
-    print_blocks(
-        list(
-            _format_probe(
-                f"{name} answers" + (f" as {served_model}" if served_model else ""),
-                probe,
-                toml,
-            )
-        )
-    )
+    title = f"{name} answers" + (f" as {served_model}" if served_model else "")
+    print_blocks(_format_probe(title, probe, toml))
 
 
 def _get_explicit_settings(settings: ModelSettings) -> dict[str, object]:

@@ -13,7 +13,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.judge import admit_query
 from askgraph.sparql.results import GraphResult, SelectResult, Truncation
-from askgraph.workspace.run_sync import run_coroutine
+from askgraph.workspace.graphs import run_and_close
 
 
 def query(
@@ -31,7 +31,19 @@ def query(
     with show_progress() as progress:
         open_graph = common.workspace.graph(graph, progress=progress)
     form = "json" if json else "csv" if csv else "text"
-    run_coroutine(_run_query(text, open_graph, output_format=form, limit=limit, timeout=timeout))
+    match run_and_close(open_graph, _run_query(text, open_graph, limit, timeout)):
+        case bool() as boolean:
+            match form:
+                case "json":
+                    print_json({"boolean": boolean})
+                case "csv":
+                    typer.echo(f"answer\n{str(boolean).lower()}")
+                case _:
+                    typer.echo("Yes" if boolean else "No")
+        case SelectResult() as result:
+            _print_rows(result, open_graph, form)
+        case triples:
+            _print_triples(triples, form)
 
 
 def read_query_argument(sparql: str) -> str:
@@ -68,36 +80,12 @@ def _decode(content: bytes, source: str) -> str:
 
 
 async def _run_query(
-    text: str,
-    graph: KnowledgeGraph,
-    *,
-    output_format: str,
-    limit: int | None,
-    timeout: float | None,
-) -> None:
+    text: str, graph: KnowledgeGraph, limit: int | None, timeout: float | None
+) -> bool | SelectResult | GraphResult:
     endpoint = graph.endpoint
-    try:
-        allowed_services = getattr(endpoint, "services", ())
-        checked_query = admit_query(
-            text, allowed_services=allowed_services, prefixes=graph.prefixes.namespaces
-        )
-        match await execute_sparql(
-            endpoint, checked_query.form, checked_query.text, timeout=timeout, limit=limit
-        ):
-            case bool() as boolean:
-                match output_format:
-                    case "json":
-                        print_json({"boolean": boolean})
-                    case "csv":
-                        typer.echo(f"answer\n{str(boolean).lower()}")
-                    case _:
-                        typer.echo("Yes" if boolean else "No")
-            case SelectResult() as result:
-                _print_rows(result, graph, output_format)
-            case triples:
-                _print_triples(triples, output_format)
-    finally:
-        await endpoint.close()
+    allowed_services = getattr(endpoint, "services", ())
+    query = admit_query(text, allowed_services=allowed_services, prefixes=graph.prefixes.namespaces)
+    return await execute_sparql(endpoint, query.form, query.text, timeout=timeout, limit=limit)
 
 
 def _print_rows(result: SelectResult, graph: KnowledgeGraph, output_format: str) -> None:

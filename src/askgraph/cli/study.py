@@ -172,14 +172,9 @@ def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
     run_names = set[str]()
     for item in plan_rows(workspace, paper_study, benchmark_selections):
         is_asked = item.table.asks_questions and not item.missing and item.run_name not in run_names
-        question_count = questions if is_asked else 0
+        count = questions if is_asked else 0
         run_names |= {item.run_name} if is_asked else set()
-        totals.append(
-            (
-                question_count,
-                *(question_count * calls_per_question for calls_per_question in item.row.calls),
-            )
-        )
+        totals.append((count, *(count * calls for calls in item.row.calls)))
         if item.table.asks_questions:
             name, method_settings = parse_method_spec(item.row.method)
             label = create_method_choice(name, {**method_settings, **item.row.settings}).label
@@ -279,16 +274,10 @@ def _plan_representation_study(workspace: Workspace, planned_study: Study) -> Sh
     rows: list[tuple[Cell, ...]] = []
     for item in planned_study.experiments:
         run = planned_study.get_run_name(item)
-        missing_parts = find_missing_requirement(workspace, planned_study, item)
-        rows.append(
-            (
-                item.number,
-                run,
-                0 if missing_parts or run in run_names else question_count,
-                missing_parts,
-            )
-        )
-        run_names |= set() if missing_parts else {run}
+        missing = find_missing_requirement(workspace, planned_study, item)
+        count = 0 if missing or run in run_names else question_count
+        rows.append((item.number, run, count, missing))
+        run_names |= set() if missing else {run}
     rows.append(("all", "", question_count * len(run_names), ""))
     columns = parse_columns("no., run; questions: count; needs")
     notes = (

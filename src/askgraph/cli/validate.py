@@ -33,12 +33,9 @@ def validate(
         print_json(validation.to_json())
     elif repair:
         typer.echo(validation.repaired)
-        for repair_step in validation.repairs:
-            typer.echo(
-                f"repaired: {repair_step.note}"
-                f"{_format_change(repair_step.before, repair_step.after)}",
-                err=True,
-            )
+        for step in validation.repairs:
+            change = _format_change(step.before, step.after)
+            typer.echo(f"repaired: {step.note}{change}", err=True)
         for finding in validation.remaining:
             typer.echo("\n".join(_format_finding(finding, validation.repaired)), err=True)
     else:
@@ -96,10 +93,8 @@ async def load_services(
 
     main_knowledge = await load_knowledge(name)
     graphs = workspace.graphs()
-    by_target = {f"askgraph:{name_of_graph}": name_of_graph for name_of_graph in graphs}
-    by_target |= {
-        settings.url: name_of_graph for name_of_graph, settings in graphs.items() if settings.url
-    }
+    by_target = {f"askgraph:{graph}": graph for graph in graphs}
+    by_target |= {settings.url: graph for graph, settings in graphs.items() if settings.url}
     knowledge_by_target = {
         target: await load_knowledge(by_target[target])
         for target in list_services(query)

@@ -165,11 +165,8 @@ def build_pairs(
                 similar = terms.find_similar(
                     term.kind, term.label, _MAX_SIMILAR_COUNT + len(required_terms)
                 )
-                similar = [
-                    candidate
-                    for candidate in similar
-                    if (candidate.kind, candidate.target) not in required_keys
-                ][:_MAX_SIMILAR_COUNT]
+                similar = [x for x in similar if (x.kind, x.target) not in required_keys]
+                similar = similar[:_MAX_SIMILAR_COUNT]
                 count = min(len(similar), rng.randint(1, _MAX_WRONG_COUNT))
                 sampled.update(
                     ((candidate.kind, candidate.target), candidate)

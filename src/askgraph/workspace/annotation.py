@@ -102,30 +102,19 @@ class AnnotatedTable:
 
     def iterate_csv_rows(self) -> Iterator[Sequence[str]]:
         """Yield the table with three more columns for each resource column: IRI, score, others."""
-        resource_columns = [
-            column_number for column_number, column in enumerate(self.columns) if column.things
+        columns = [at for at, column in enumerate(self.columns) if column.things]
+        suffixes = ("iri", "score", "others")
+        yield [
+            *self.heads,
+            *(f"{self.heads[at]} {suffix}" for at in columns for suffix in suffixes),
         ]
-        new_heads = [
-            f"{self.heads[column_number]} {suffix}"
-            for column_number in resource_columns
-            for suffix in ("iri", "score", "others")
-        ]
-        yield [*self.heads, *new_heads]
-        candidates_by_cell = {(cell.row, cell.column): cell.candidates for cell in self.cells}
+        candidates = {(cell.row, cell.column): cell.candidates for cell in self.cells}
         for number, row in enumerate(self.rows):
             new_cells: list[str] = []
-            for column_number in resource_columns:
-                best, *other_candidates = candidates_by_cell.get((number, column_number)) or (
-                    AnnotationCandidate("", "", 0.0),
-                )
-                score = f"{best.score:g}" if best.iri else ""
-                new_cells += [
-                    best.iri,
-                    score,
-                    " ".join(
-                        f"{candidate.iri} {candidate.score:g}" for candidate in other_candidates
-                    ),
-                ]
+            for at in columns:
+                texts = [(item.iri, f"{item.score:g}") for item in candidates.get((number, at), ())]
+                new_cells += texts[0] if texts else ("", "")
+                new_cells.append(" ".join(map(" ".join, texts[1:])))
             yield [*row, *new_cells]
 
 
@@ -194,10 +183,7 @@ async def annotate_table(
     for at in columns:
         cells = [text for row in rows if (text := row[at].strip())]
         linked_cells = sum(
-            any(
-                candidate.score >= _MIN_LINKED_SCORE
-                for candidate in candidates_by_text.get(text, ())
-            )
+            any(item.score >= _MIN_LINKED_SCORE for item in candidates_by_text.get(text, ()))
             for text in cells
         )
         is_resource.append(bool(cells) and linked_cells / len(cells) >= _MIN_LINKED_SHARE)
@@ -212,10 +198,9 @@ async def annotate_table(
     table = _TableMatcher(graph, tuple(map(tuple, rows)), is_resource, candidates_by_text, facts)
     classes = [table.rank_classes(at) if is_resource[at] else [] for at in columns]
     pairs = {
-        (candidate, object_column): column_predicates
-        for candidate, object_column in permutations(columns, 2)
-        if is_resource[candidate]
-        and (column_predicates := table.rank_predicates(candidate, object_column))
+        (subject, value): ranking
+        for subject, value in permutations(columns, 2)
+        if is_resource[subject] and (ranking := table.rank_predicates(subject, value))
     }
     cells_of_things = [
         AnnotatedCell(
@@ -257,8 +242,8 @@ async def annotate_table(
             for at in columns
         ),
         tuple(
-            ColumnPair(candidate, object_column, build_candidates(column_predicates))
-            for (candidate, object_column), column_predicates in pairs.items()
+            ColumnPair(subject, value, build_candidates(ranking))
+            for (subject, value), ranking in pairs.items()
         ),
         tuple(cells_of_things),
         headless,
@@ -290,12 +275,8 @@ class _TableMatcher:
 
     def get_best_candidates(self, row: int, column: int) -> list[AnnotationCandidate]:
         """Return the candidates with nearly the best score; only they count for the column."""
-        cell_candidates = self.get_candidates(row, column)
-        return [
-            candidate
-            for candidate in cell_candidates
-            if candidate.score >= cell_candidates[0].score - _MAX_SCORE_GAP
-        ]
+        candidates = self.get_candidates(row, column)
+        return [item for item in candidates if item.score >= candidates[0].score - _MAX_SCORE_GAP]
 
     def get_classes(self, iri: str) -> set[str]:
         """Return the classes of a resource."""
@@ -373,14 +354,9 @@ class _TableMatcher:
                 if subject == column:
                     matches.append(best in self.find_predicates(candidate.iri, row, object_column))
                 if object_column == column:
+                    fact = (best, NamedNode(candidate.iri))
                     sources = self.get_candidates(row, subject)
-                    facts = (self.facts.get(source.iri, ()) for source in sources)
-                    matches.append(
-                        any(
-                            (best, NamedNode(candidate.iri)) in source_facts
-                            for source_facts in facts
-                        )
-                    )
+                    matches.append(any(fact in self.facts.get(item.iri, ()) for item in sources))
             parts = [(_NAME_WEIGHT, candidate.score)]
             if classes:
                 parts.append(

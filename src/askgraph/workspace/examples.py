@@ -6,6 +6,7 @@ A correction of an answer yields lessons: an example, and words with their meani
 import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -484,17 +485,14 @@ async def preview_lessons(
     end_time = time.monotonic() + seconds
     corrected = lessons[0].example
     key = normalize_question(corrected.question)
-    other_examples = [
+    candidates = [
         example
         for example in examples
         if example.origin == "confirmed" and normalize_question(example.question) != key
     ]
-    scores = compute_similarities(
-        corrected.question, [example.question for example in other_examples]
-    )
-    ranked = [
-        other_examples[at] for at in sorted(range(len(other_examples)), key=lambda at: -scores[at])
-    ]
+    scores = compute_similarities(corrected.question, [item.question for item in candidates])
+    order = sorted(range(len(candidates)), key=lambda at: -scores[at])
+    ranked = [candidates[at] for at in order]
     expected: Answer | None = await _answer_example(corrected, graph)
     base_graph = dataclasses.replace(graph, examples=())
     lesson_graphs = [_apply_lesson(lesson, base_graph) for lesson in lessons]
@@ -507,7 +505,9 @@ async def preview_lessons(
         if time.monotonic() > end_time:
             break
         progress("asking confirmed questions", tried, len(ranked))
-        expected = await _run_example(example, graph)
+        expected = None
+        with suppress(QueryError, ServiceError):  # of the example's query
+            expected = await _answer_example(example, graph)
         before = await _is_answered_right(example, expected, base_graph, method)
         for at, (lesson, lesson_graph) in enumerate(zip(lessons, lesson_graphs, strict=True)):
             after = before
@@ -551,14 +551,6 @@ async def _answer_example(example: QueryExample, graph: KnowledgeGraph) -> Answe
     question = Question(example.question, example.language)
     context = Context(graph, question, ToolLimits(timeout=TIMEOUT_SECONDS))
     return await answer_query(context, example.query, confidence=1.0)
-
-
-async def _run_example(example: QueryExample, graph: KnowledgeGraph) -> Answer | None:
-    """Return the answer by the query of an example; None if it fails."""
-    try:
-        return await _answer_example(example, graph)
-    except (QueryError, ServiceError):
-        return None
 
 
 async def _is_answered_right(
