@@ -279,11 +279,8 @@ def to_usage_error(error: typer.TyperException) -> SetupError | None:
     context: Any = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         return None
-    if (
-        isinstance(error, typer.BadParameter)
-        and (value_error := explain_bad_value(error)) is not None
-    ):
-        return value_error
+    if isinstance(error, typer.BadParameter) and (cause := explain_bad_value(error)) is not None:
+        return cause
     if context is None:
         return SetupError(
             f"{_describe_mistake(error, None, 'askgraph')}; see the help of the command with -h"

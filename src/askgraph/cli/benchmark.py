@@ -225,9 +225,9 @@ def print_findings(
     contents_by_path: Mapping[Path, BenchmarkContents], findings: Sequence[GoldFinding]
 ) -> None:
     """Print the number of findings of each kind, then the first ones of each."""
-    question_count = sum(len(contents.questions) for contents in contents_by_path.values())
+    questions = sum(len(contents.questions) for contents in contents_by_path.values())
     if not findings:
-        typer.echo(f"questions: {question_count}, no problems found")
+        typer.echo(f"questions: {questions}, no problems found")
         return
     rows = [
         (kind, FINDING_KINDS[kind].severity, str(count), FINDING_KINDS[kind].means)
@@ -235,9 +235,7 @@ def print_findings(
     ]
     print_blocks([build_table(("kind", "severity", "count", "meaning"), rows, right=("count",))])
     errors = sum(finding.severity == "error" for finding in findings)
-    typer.echo(
-        f"\nquestions: {question_count}, errors: {errors}, warnings: {len(findings) - errors}"
-    )
+    typer.echo(f"\nquestions: {questions}, errors: {errors}, warnings: {len(findings) - errors}")
     typer.echo("\n".join(_format_findings(findings, several=len(contents_by_path) > 1)))
 
 

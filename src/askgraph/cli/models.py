@@ -26,15 +26,12 @@ def list_models(common: CommonOptions, json: bool = False) -> None:
     settings = {name: Models(folder).resolve_settings(name) for name in load_model_tables(folder)}
     if json:
         print_json(
-            [
-                {"name": name, **_get_explicit_settings(model_settings)}
-                for name, model_settings in settings.items()
-            ]
+            [{"name": name, **_get_explicit_settings(table)} for name, table in settings.items()]
         )
         return
     rows = [
-        (name, model_settings.model, model_settings.provider, model_settings.base_url or "-")
-        for name, model_settings in settings.items()
+        (name, table.model, table.provider, table.base_url or "-")
+        for name, table in settings.items()
     ]
     if not rows:
         print_blocks([Text(f"{folder / SETTINGS_FILE} has no table [models.NAME] yet.")])

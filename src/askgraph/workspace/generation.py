@@ -81,18 +81,14 @@ class QuestionRephraser:
         wordings_by_draft = await reword_questions(drafts, self.languages, self.model, self.account)
         graph_without_examples = replace(graph, examples=())  # the writer must not see them
         examples = []
-        for draft_reading, wordings in zip(readings, wordings_by_draft, strict=True):
+        for candidate, wordings in zip(readings, wordings_by_draft, strict=True):
             accepted = [
                 wording
                 for wording in wordings
-                if await self._has_same_reading(
-                    wording, draft_reading, graph_without_examples, search
-                )
+                if await self._has_same_reading(wording, candidate, graph_without_examples, search)
             ]
             examples.append(
-                self._build_example(draft_reading.example, accepted)
-                if accepted
-                else draft_reading.example
+                self._build_example(candidate.example, accepted) if accepted else candidate.example
             )
         return examples
 

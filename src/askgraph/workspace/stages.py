@@ -369,11 +369,9 @@ def run_cross_training(
             questions = sorted({item.id.partition("#")[0] for item in pairs})
             Random(seed).shuffle(questions)
             selected_questions = set(questions[:number])
-            selected_pairs = [
-                item for item in pairs if item.id.partition("#")[0] in selected_questions
-            ]
+            selected = [item for item in pairs if item.id.partition("#")[0] in selected_questions]
             train(
-                study.base, selected_pairs, model, settings=study.settings,
+                study.base, selected, model, settings=study.settings,
                 data=f"{data} {number or 'all'}",
                 device=study.device, download=study.download, progress=progress,
             )  # fmt: skip

@@ -85,10 +85,8 @@ def expand_wordings(
         languages = ", ".join(dict.fromkeys(text.language or "none" for text in available))
         raise UnusableItemError(f"no text in {language!r}; it has {languages}")
     for suffix, text in zip(_build_id_suffixes(chosen), chosen, strict=True):
-        worded_question = replace(
-            question, id=question.id + suffix, text=text.text, language=text.language
-        )
-        yield location, worded_question
+        identity = question.id + suffix
+        yield location, replace(question, id=identity, text=text.text, language=text.language)
 
 
 def collect_contents(

@@ -140,16 +140,12 @@ def _check_result(
 
 def _check_without_query(question: GoldQuestion) -> list[GoldFinding]:
     if not question.has_gold:
-        return [
-            GoldFinding.from_question(question, "no gold", "neither a query nor a stored answer")
-        ]
-    if question.answers is not None and not question.answers.get_values():
-        return [
-            GoldFinding.from_question(
-                question, "empty", f"the stored answer has {_describe_empty(question.answers)}"
-            )
-        ]
-    return []
+        kind, text = "no gold", "neither a query nor a stored answer"
+    elif question.answers is not None and not question.answers.get_values():
+        kind, text = "empty", f"the stored answer has {_describe_empty(question.answers)}"
+    else:
+        return []
+    return [GoldFinding.from_question(question, kind, text)]
 
 
 def _check_without_endpoint(
@@ -211,13 +207,9 @@ async def find_tie(
         return None
     try:
         tree = parse_tree(admit_query(query, prefixes=prefixes).text)
-        for select in walk(tree, into=_get_same_graph_children):
-            if (
-                isinstance(select, Query)
-                and select.form == "SELECT"
-                and (select.limit or select.offset)
-            ):
-                probe = _TieProbe.from_query(replace(select, datasets=tree.datasets))
+        for part in walk(tree, into=_get_same_graph_children):
+            if isinstance(part, Query) and part.form == "SELECT" and (part.limit or part.offset):
+                probe = _TieProbe.from_query(replace(part, datasets=tree.datasets))
                 result = await endpoint.select(probe.text, timeout=timeout, limit=MAX_PROBE_ROWS)
                 if tie := probe.find_tie(result.rows):
                     return tie

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
 from statistics import fmean, stdev
 
 from askgraph.errors import SetupError
@@ -307,10 +308,14 @@ def group_runs(
                 f"the metric {metric!r}; choose one of "
                 f"{', '.join(sorted(common_metrics)) or 'none'}"
             )
+
+    def get_key(record: Record) -> tuple[str, str]:
+        return record.benchmark, record.system
+
     return tuple(
-        RunGroup(run.name, benchmark, method, Report(records, metric))
+        RunGroup(run.name, *key, Report(tuple(records), metric))
         for run in runs
-        for (benchmark, method), records in sorted(_group_records(run).items())
+        for key, records in groupby(sorted(run.records, key=get_key), get_key)
     )
 
 
@@ -330,25 +335,11 @@ def compute_method_oracles(groups: Sequence[RunGroup]) -> tuple[MethodsOracle, .
     Questions are the same if their id and their gold query are.
     """
     names = sorted({group.benchmark for group in groups})
-    groups_by_benchmark = {
-        name: [group for group in groups if group.benchmark == name] for name in names
-    }
-    oracles = (
-        _compute_oracle(name, benchmark_groups)
-        for name, benchmark_groups in groups_by_benchmark.items()
-        if len(benchmark_groups) > 1
-    )
-    return tuple(oracle for oracle in oracles if oracle is not None)
+    parts = ([group for group in groups if group.benchmark == name] for name in names)
+    return tuple(filter(None, (_compute_oracle(part) for part in parts if len(part) > 1)))
 
 
-def _group_records(run: EvaluationRun) -> dict[tuple[str, str], tuple[Record, ...]]:
-    groups: dict[tuple[str, str], list[Record]] = {}
-    for record in run.records:
-        groups.setdefault((record.benchmark, record.system), []).append(record)
-    return {key: tuple(records) for key, records in groups.items()}
-
-
-def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle | None:
+def _compute_oracle(groups: Sequence[RunGroup]) -> MethodsOracle | None:
     scores = [_index_by_gold(group.report) for group in groups]
     common = sorted(set.intersection(*(set(group_scores) for group_scores in scores)), key=str)
     if not common:
@@ -356,7 +347,7 @@ def _compute_oracle(benchmark: str, groups: Sequence[RunGroup]) -> MethodsOracle
     best = [max(group_scores[key] for group_scores in scores) for key in common]
     has_several_runs = len({group.run for group in groups}) > 1
     return MethodsOracle(
-        benchmark=benchmark,
+        benchmark=groups[0].benchmark,
         methods=tuple(
             f"{group.run}:{group.method}" if has_several_runs else group.method for group in groups
         ),

@@ -126,13 +126,9 @@ def compare_policies(cases: Sequence[StageCase], metric: str) -> Mapping[str, Re
                 )
                 for fold in set(folds)
             }  # fmt: skip
-            below_threshold = [
-                case.record.confidence < thresholds[fold]
-                for case, fold in zip(valid_cases, folds, strict=True)
-            ]
             verdicts = [
-                policy(case) or is_below
-                for case, is_below in zip(valid_cases, below_threshold, strict=True)
+                policy(case) or case.record.confidence < thresholds[fold]
+                for case, fold in zip(valid_cases, folds, strict=True)
             ]
             rejections[f"{name}, confidence"] = _count_rejected(valid_cases, verdicts, metric)
     return rejections
@@ -263,17 +259,14 @@ def tune_parameters(
     get_shares(best)
     for _ in range(_MAX_ROUNDS):
         previous = best
-        for candidate in _iterate_variants(best):
+        variants = [Bm25Parameters(k1, best.b) for k1 in K1_WEIGHTS]
+        variants += [Bm25Parameters(best.k1, b) for b in B_WEIGHTS]
+        for candidate in variants:
             if get_shares(candidate) > get_shares(best):
                 best = candidate
         if best == previous:
             break
     return TuningResult(start, best, recalls[start], recalls[best])
-
-
-def _iterate_variants(parameters: Bm25Parameters) -> Iterator[Bm25Parameters]:
-    yield from (Bm25Parameters(k1, parameters.b) for k1 in K1_WEIGHTS)
-    yield from (Bm25Parameters(parameters.k1, b) for b in B_WEIGHTS)
 
 
 _BENCHMARK_COLUMN = SheetColumn("benchmark", context=True)
