@@ -208,11 +208,23 @@ class _SparqlLlmRun:
         several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
         paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
+        method = self.method
+        without = method.without.split("+")
+        parts = ShapeParts(*(name not in without for name in _SHAPE_PARTS))
         retrieve = partial(
             build_message,
             self.question,
             self.graphs,
-            self.select_content(),
+            PromptContent(
+                method.shots,
+                method.classes,
+                method.room,
+                method.names,
+                method.embedder,
+                parts,
+                diverse=method.diverse,
+                published=method.preset == "paper",
+            ),
             parts=decomposition.parts,
             is_about_dataset=decomposition.about_resource,
         )
@@ -248,22 +260,6 @@ class _SparqlLlmRun:
             "tried", tuple[str, Answer | None], run_and_get_best, *key
         )
         return fault
-
-    def select_content(self) -> PromptContent:
-        """Return the parts of the prompt that the settings ask for."""
-        method = self.method
-        without = method.without.split("+")
-        parts = ShapeParts(*(name not in without for name in _SHAPE_PARTS))
-        return PromptContent(
-            method.shots,
-            method.classes,
-            method.room,
-            method.names,
-            method.embedder,
-            parts,
-            diverse=method.diverse,
-            published=method.preset == "paper",
-        )
 
     def start_conversation(
         self, messages: list[System | User], **overrides: Mapping[str, object]

@@ -178,7 +178,15 @@ class _DfslRun:
         for turn in await self.ask_model(prompt):
             yield turn
             self.choices.append(turn.choice)
-        queries = self.extract_queries()
+        method = self.method
+        replies = (
+            self.choices if method.hypotheses == "beams" else sort_by_probability(self.choices)
+        )
+        queries = weigh_queries(replies, prefixes=self.context.graph.prefixes.namespaces)
+        if method.hypotheses == "flips":
+            for query in list(queries):
+                for flipped_query in self.flip_triples(query):
+                    queries.setdefault(flipped_query, _FLIPPED_WEIGHT)
         if not queries:
             yield trace.Thought("no query stands in what the model wrote")
             return
@@ -272,19 +280,6 @@ class _DfslRun:
         turns = await conversation.sample_replies(method.n if is_sampled else 1)
         return turns[:1] if method.hypotheses == "beam" else turns
 
-    def extract_queries(self) -> dict[str, float]:
-        """Return the queries in the model's replies with their weights, the most likely first."""
-        method = self.method
-        replies = (
-            self.choices if method.hypotheses == "beams" else sort_by_probability(self.choices)
-        )
-        weights_by_query = weigh_queries(replies, prefixes=self.context.graph.prefixes.namespaces)
-        if method.hypotheses == "flips":
-            for query in list(weights_by_query):
-                for flipped_query in self.flip_triples(query):
-                    weights_by_query.setdefault(flipped_query, _FLIPPED_WEIGHT)
-        return weights_by_query
-
     def flip_triples(self, query: str) -> Iterator[str]:
         """Yield the query with triples flipped; nothing if it cannot be parsed."""
         try:
@@ -306,7 +301,14 @@ class _DfslRun:
                 problems.append("the time limit of the question was reached")
                 break
             try:
-                hypotheses.append(await self.run_hypothesis(query, weight))
+                query_run = await run_query(
+                    self.context, prepare_query(self.context, query).query, rows=self.method.rows
+                )
+                if isinstance(query_run.result, GraphResult):
+                    raise QueryError(
+                        "the query returns triples, but an answer must be rows, or yes or no"
+                    )
+                hypotheses.append(QueryHypothesis(query_run.query, query_run.result, weight))
             except (Unreachable, Unauthorised):
                 if not hypotheses:
                     raise
@@ -320,15 +322,6 @@ class _DfslRun:
         if best_and_share is None:
             return trace.Refusal(f"No query of the model could be run: {problems[0]}")
         return await self.answer(*best_and_share, problems)
-
-    async def run_hypothesis(self, query: str, weight: float) -> QueryHypothesis:
-        """Run a query; raise `QueryError` if it returns triples."""
-        query_run = await run_query(
-            self.context, prepare_query(self.context, query).query, rows=self.method.rows
-        )
-        if isinstance(query_run.result, GraphResult):
-            raise QueryError("the query returns triples, but an answer must be rows, or yes or no")
-        return QueryHypothesis(query_run.query, query_run.result, weight)
 
     async def answer(
         self, best: QueryHypothesis, agreeing_share: float, problems: Sequence[str]

@@ -353,13 +353,21 @@ class _GuidedRun:
         if candidates.masker and renderings and not is_brief:
             renderings = ("list",)
         for rendering in renderings:
+            detail = self.method.prompt_detail
             build = partial(
                 build_guided_messages,
                 self.question,
                 self.graphs,
                 candidates,
                 results,
-                self.build_prompt_content(rendering),
+                PromptContent(
+                    detail.shots,
+                    detail.classes,
+                    detail.room,
+                    embedder=self.method.embedder,
+                    parts=ShapeParts(values=detail.values),
+                    listed=rendering == "list",
+                ),
                 with_results=method.prompt_detail.values,
                 is_brief=is_brief,
                 first=2 if rendering == "rotated" else 1,
@@ -377,18 +385,6 @@ class _GuidedRun:
                 identity = model.identity
                 source = f"{identity.provider} {identity.model} {identity.address}"
                 yield Voice(voice_name, conversation, method.n, source)
-
-    def build_prompt_content(self, rendering: str) -> PromptContent:
-        """Return the prompt content that the settings ask for."""
-        detail = self.method.prompt_detail
-        return PromptContent(
-            detail.shots,
-            detail.classes,
-            detail.room,
-            embedder=self.method.embedder,
-            parts=ShapeParts(values=detail.values),
-            listed=rendering == "list",
-        )
 
     def charge_method(self, method: Method) -> Method:
         """Return a method whose model is charged to this run."""

@@ -15,7 +15,7 @@ from askgraph.answers.verbalize import verbalize_query
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.llm import Choice
-from askgraph.methods.guided.candidates import CandidateSet, NumberedCandidate
+from askgraph.methods.guided.candidates import CandidateSet
 from askgraph.methods.guided.prompt import GuidedReply, parse_reply
 from askgraph.methods.settings import load_texts
 from askgraph.methods.shared.several_graphs import QueryTrials, has_different_values
@@ -190,8 +190,25 @@ class ReplyJudge:
             except ServiceError:
                 if full_result is None:
                     raise
-                answer = _build_bare_answer(
-                    candidate, chance
+                run_candidate = candidate.run_candidate
+                words = verbalize_query(
+                    run_candidate.query, {}, language=candidate.context.language
+                )
+                answer = build_plain_answer(
+                    run_candidate.query,
+                    candidate.graph,
+                    run_candidate.rows_or_boolean,
+                    columns=run_candidate.columns,
+                    words=words,
+                    confidence=chance,
+                )
+                answer = replace(
+                    answer,
+                    unused_words=find_omitted_words(
+                        candidate.graph_candidates.proposal,
+                        run_candidate.cluster.best,
+                        is_query_shown=True,
+                    ),
                 )  # its rows are there, labels and evidence are not
             self._candidate_answers[number] = answer
         return self._candidate_answers[number]
@@ -287,23 +304,3 @@ async def _format_result(context: Context, answer: Answer) -> str:
     if answer.boolean is not None:
         return "yes." if answer.boolean else "no."
     return (await render_table(context, answer.result)).text
-
-
-def _build_bare_answer(candidate: NumberedCandidate, chance: float) -> Answer:
-    """Return a candidate as an answer without labels and evidence."""
-    run_candidate = candidate.run_candidate
-    words = verbalize_query(run_candidate.query, {}, language=candidate.context.language)
-    answer = build_plain_answer(
-        run_candidate.query,
-        candidate.graph,
-        run_candidate.rows_or_boolean,
-        columns=run_candidate.columns,
-        words=words,
-        confidence=chance,
-    )
-    return replace(
-        answer,
-        unused_words=find_omitted_words(
-            candidate.graph_candidates.proposal, run_candidate.cluster.best, is_query_shown=True
-        ),
-    )

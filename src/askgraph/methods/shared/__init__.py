@@ -145,8 +145,19 @@ class Conversation:
         return to_model_turns(completion, get_usage(self.account) - before)
 
     def send_text(self, text: str) -> None:
-        """Append a message of the method; open calls count as not run."""
-        self.messages += self._build_missing_results()
+        """Append a message of the method; open calls count as not run, as servers want results."""
+        assistant_positions = [
+            position
+            for position, message in enumerate(self.messages)
+            if isinstance(message, Assistant)
+        ]
+        # Ids may repeat in later turns.
+        last_messages = self.messages[assistant_positions[-1] :] if assistant_positions else ()
+        answered_ids = {m.call for m in last_messages if isinstance(m, ToolResult)}
+        calls = self.choices[-1].calls if self.choices else ()
+        self.messages += [
+            ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered_ids
+        ]
         self.messages.append(User(text))
 
     def send_results(self, text: str) -> None:
@@ -157,19 +168,6 @@ class Conversation:
     def send_observations(self, uses: Sequence[ToolUse]) -> None:
         """Append the results of the model's calls."""
         self.messages += [ToolResult(use.call, use.tool, use.observation.text) for use in uses]
-
-    def _build_missing_results(self) -> list[Message]:
-        """Build results for the open calls: servers want a result for each call."""
-        assistant_positions = [
-            position
-            for position, message in enumerate(self.messages)
-            if isinstance(message, Assistant)
-        ]
-        # Ids may repeat in later turns.
-        last_messages = self.messages[assistant_positions[-1] :] if assistant_positions else ()
-        answered_ids = {m.call for m in last_messages if isinstance(m, ToolResult)}
-        calls = self.choices[-1].calls if self.choices else ()
-        return [ToolResult(c.id, c.name, "not run") for c in calls if c.id not in answered_ids]
 
     async def _complete(self) -> Completion:
         options: Options = {**self.options, "tools": self.tools}

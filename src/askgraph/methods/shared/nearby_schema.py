@@ -110,14 +110,21 @@ async def _find_graph_classes(
             iris, context.graph, languages, timeout=context.limits.timeout
         )
         resources: list[Resource] = []
-        profile = graph.profile
-        predicates = _collect_predicate_words(profile)
-        for cls in _select_classes(profile):
+        words_by_class: defaultdict[str, list[str]] = defaultdict(list)
+        for predicate in sorted(graph.profile.predicates, key=lambda p: -p.triples):
+            if predicate.iri.startswith(SCHEMA_NAMESPACES):
+                continue
+            names = [*(name for name, _ in predicate.names), split_local_name(predicate.iri)]
+            words = " ".join(dict.fromkeys(names))
+            for iri, _ in predicate.subject_classes:
+                if len(words_by_class[iri]) < _MAX_INDEXED_PREDICATES:
+                    words_by_class[iri].append(words)
+        for cls in _select_classes(graph.profile):
             local_words = split_local_name(cls.iri)
             label, *other_names = dict.fromkeys([*(text for text, _ in cls.names), local_words])
             texts = (
                 descriptions.get(cls.iri, "")[:_MAX_DESCRIPTION_CHARACTERS],
-                *predicates.get(cls.iri, ()),
+                *words_by_class.get(cls.iri, ()),
             )
             resources.append(
                 Resource(
@@ -153,23 +160,6 @@ def _fuse_rankings(
 def _select_classes(profile: Profile) -> list[ClassProfile]:
     classes = [cls for cls in profile.classes if not cls.iri.startswith(SCHEMA_NAMESPACES)]
     return sorted(classes, key=lambda cls: -cls.instances)[:_MAX_INDEXED_CLASSES]
-
-
-def _collect_predicate_words(profile: Profile) -> Mapping[str, list[str]]:
-    """Return, by class, the words of the most frequent predicates of its instances."""
-    words_by_class: defaultdict[str, list[str]] = defaultdict(list)
-    for predicate in sorted(
-        profile.predicates, key=lambda profile_predicate: -profile_predicate.triples
-    ):
-        if predicate.iri.startswith(SCHEMA_NAMESPACES):
-            continue
-        words = " ".join(
-            dict.fromkeys([*(name for name, _ in predicate.names), split_local_name(predicate.iri)])
-        )
-        for cls, _ in predicate.subject_classes:
-            if len(words_by_class[cls]) < _MAX_INDEXED_PREDICATES:
-                words_by_class[cls].append(words)
-    return words_by_class
 
 
 async def format_schema_list(

@@ -316,7 +316,19 @@ def weigh_examples(
         query = _adapt_operators(read_query, wording, reading)
         if query is None:
             continue
-        evidence |= _compare_operators(reading, wording, query)
+        operators, example_operators = reading.operators, wording.operators
+        differing = ((operators - example_operators) + (example_operators - operators)).total()
+        kinds = [
+            next((_ASKED[name] for name in names if name in _ASKED), "")
+            for names in (operators, example_operators)
+        ]
+        evidence |= {
+            "form": compare_forms(reading.form, wording.form),
+            "operators": min(differing, _MAX_DIFFERENCE_COUNT),
+            "asks": 0.0 if kinds[0] == kinds[1] else 1.0 if all(kinds) else 0.5,
+            "unserved": float(len(reading.kinds - query.kinds)),
+            "unasked": float(len(query.kinds - reading.kinds)),
+        }
         if estimate_chance(evidence) < least:
             continue
         adapted = _adapt_example(query, wording, reading, links, graph, index.links)
@@ -346,54 +358,20 @@ def _compare_nearest(
         except QuerySyntaxError:
             continue
         rivals = (item[2] for item in nearest if item[0].query.split() != example.query.split())
-        evidence = _compare_words(reading, wording, query, names)
+        words = tuple(word for word in reading.words if word[1] not in names)
+        example_words = tuple(word for word in wording.words if word[1] not in names)
+        evidence = {
+            "form": 1.0,
+            **dict.fromkeys(("operators", "asks", "unserved", "unasked", "missing", "extra"), 0.0),
+            "foreign": float(reading.is_foreign_to(wording)),
+            "explained": _measure_coverage(reading.words, wording.words, query.name_words),
+            "mentioned": _measure_coverage(wording.words, reading.words),
+            "predicated": _measure_coverage(words, example_words, query.name_words),
+            "named": float(len(words) < len(reading.words)),
+        }
         evidence |= {"likeness": likeness, "linked": _measure_linked(links, query.iris)}
         evidence["margin"] = likeness - max([_TYPICAL_SIMILARITY, *rivals])
         yield example, wording, query, evidence
-
-
-def _compare_words(
-    reading: _Reading, wording: _Reading, query: "_ExampleQuery", names: Collection[str]
-) -> dict[str, float]:
-    """Compare the words of a question and an example; what is not yet compared counts as alike.
-
-    Args:
-        names: the stems of the names in the question.
-    """
-    words = tuple(word for word in reading.words if word[1] not in names)
-    example_words = tuple(word for word in wording.words if word[1] not in names)
-    return {
-        "form": 1.0,
-        **dict.fromkeys(("operators", "asks", "unserved", "unasked", "missing", "extra"), 0.0),
-        "foreign": float(reading.is_foreign_to(wording)),
-        "explained": _measure_coverage(reading.words, wording.words, query.name_words),
-        "mentioned": _measure_coverage(wording.words, reading.words),
-        "predicated": _measure_coverage(words, example_words, query.name_words),
-        "named": float(len(words) < len(reading.words)),
-    }
-
-
-def _compare_operators(
-    reading: _Reading, wording: _Reading, query: "_ExampleQuery"
-) -> dict[str, float]:
-    """Compare the forms and operators of a question and an example."""
-    operators, example_operators = reading.operators, wording.operators
-    differing = ((operators - example_operators) + (example_operators - operators)).total()
-    return {
-        "form": compare_forms(reading.form, wording.form),
-        "operators": min(differing, _MAX_DIFFERENCE_COUNT),
-        "asks": _compare_asks(operators, example_operators),
-        "unserved": float(len(reading.kinds - query.kinds)),
-        "unasked": float(len(query.kinds - reading.kinds)),
-    }
-
-
-def _compare_asks(first: Collection[str], second: Collection[str]) -> float:
-    """Return 1 if two questions ask for different kinds of values, 0.5 if only one asks for any."""
-    kinds = [
-        next((_ASKED[name] for name in names if name in _ASKED), "") for names in (first, second)
-    ]
-    return 0.0 if kinds[0] == kinds[1] else (1.0 if all(kinds) else 0.5)
 
 
 def _measure_linked(links: Sequence[Link], iris: Collection[str]) -> float:
@@ -417,20 +395,9 @@ def estimate_chance(evidence: Mapping[str, float]) -> float:
     least = _MIN_PREDICATED * (0.5 if evidence["foreign"] else 1)
     if evidence["named"] and evidence["predicated"] < least:
         return 0.0  # only the name is the same: "songs on X", "when did X come out"
-    combined = {**evidence, **_combine_evidence(evidence)}
-    linear = _WEIGHTS["bias"] + sum(
-        _WEIGHTS.get(name, 0.0) * value for name, value in combined.items()
-    )
-    differs = any(evidence[name] for name in ("unserved", "unasked", "missing", "extra"))
-    is_doubted = differs or evidence["explained"] < _MIN_SURE_EXPLAINED
-    maximum = MAX_DOUBTED_CONFIDENCE if is_doubted else _MAX_CHANCE
-    return min(1 / (1 + math.exp(-linear)), maximum)
-
-
-def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
-    """Return the features of the model that combine several kinds of evidence."""
     both = min(evidence["explained"], evidence["mentioned"])  # the worse of the two coverages
-    return {
+    combined = {
+        **evidence,
         "both": both,
         "both_form": both * evidence["form"],
         "both_linked": both * evidence["linked"],
@@ -438,6 +405,13 @@ def _combine_evidence(evidence: Mapping[str, float]) -> dict[str, float]:
         "unexplained": evidence["named"] * (1 - evidence["predicated"]),
         "unfit": float(evidence["unasked"] + evidence["unserved"] > 0),
     }
+    linear = _WEIGHTS["bias"] + sum(
+        _WEIGHTS.get(name, 0.0) * value for name, value in combined.items()
+    )
+    differs = any(evidence[name] for name in ("unserved", "unasked", "missing", "extra"))
+    is_doubted = differs or evidence["explained"] < _MIN_SURE_EXPLAINED
+    maximum = MAX_DOUBTED_CONFIDENCE if is_doubted else _MAX_CHANCE
+    return min(1 / (1 + math.exp(-linear)), maximum)
 
 
 @lru_cache(maxsize=1024)  # without names, two shares are of the same words
@@ -493,19 +467,6 @@ class _Adaptation:
     is_other: bool  # whether the query still has a name that only the example mentions
     is_unlike: bool  # whether the question has another word for a value of the query
     extra_count: int  # numbers and quotations of the question that the query lacks, 3 at most
-
-
-def _list_query_kinds(tree: Query) -> frozenset[str]:
-    """Return the kinds of operators that a query has."""
-    functions = {get_function(item) for item in find_aggregates(tree)}
-    names = {"COUNT": "count", "AVG": "average", "SUM": "sum", "MAX": "extreme", "MIN": "extreme"}
-    kinds = {names[name] for name in functions if name in names}
-    kinds |= {"group"} if tree.group_by else set()
-    kinds |= {"extreme"} if tree.order and tree.limit else set()
-    negated = any(
-        list_negated_groups(group) for group in walk(tree.where) if isinstance(group, Group)
-    )
-    return frozenset(kinds | {"negation"} if negated else kinds)
 
 
 def _adapt_operators(
@@ -668,8 +629,16 @@ def _read_query(query: str) -> _ExampleQuery:
     texts = [term.value for term in walk(tree) if isinstance(term, Literal)]
     texts += [str(tree.limit)] if (tree.limit or 0) > 1 else []
     words = ((word, word) for iri in iris for word in split_tokens(split_local_name(iri)))
-    kinds = _list_query_kinds(tree)
-    return _ExampleQuery(query, tree, iris, tuple(texts), tuple(words), kinds)
+    functions = {get_function(item) for item in find_aggregates(tree)}
+    names = {"COUNT": "count", "AVG": "average", "SUM": "sum", "MAX": "extreme", "MIN": "extreme"}
+    kinds = {names[name] for name in functions if name in names}
+    kinds |= {"group"} if tree.group_by else set()
+    kinds |= {"extreme"} if tree.order and tree.limit else set()
+    negated = any(
+        list_negated_groups(group) for group in walk(tree.where) if isinstance(group, Group)
+    )
+    kinds |= {"negation"} if negated else set()
+    return _ExampleQuery(query, tree, iris, tuple(texts), tuple(words), frozenset(kinds))
 
 
 def _pair_numbers(wording: _Reading, reading: _Reading, texts: Sequence[str]) -> dict[str, str]:

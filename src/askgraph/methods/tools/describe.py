@@ -6,7 +6,7 @@ are opened, since their content is what matters.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -56,7 +56,13 @@ async def describe(
     """
     node = await resolve_iri(context, iri)
     outgoing = await fetch_edges(context, node, inverse=False)
-    types = extract_types(outgoing)
+    types = [
+        value.value
+        for edge in outgoing
+        if edge.predicate == v.RDF_TYPE and not edge.inverse
+        for value in edge.values
+        if isinstance(value, NamedNode)
+    ]
     kind = classify_resource(node, types, context.graph.profile)
     if terms is not None and kind != "individual":
         boundary = terms
@@ -430,17 +436,6 @@ def _is_linking_node(
         bool(types & nary)
         or len([p for p, _ in statements if p != v.RDF_TYPE]) >= _MIN_STATEMENTS_PER_NODE
     )
-
-
-def extract_types(edges: Iterable[PredicateEdges]) -> list[str]:
-    """Return the classes of a resource from its outgoing edges."""
-    return [
-        value.value
-        for edge in edges
-        if edge.predicate == v.RDF_TYPE and not edge.inverse
-        for value in edge.values
-        if isinstance(value, NamedNode)
-    ]
 
 
 def list_iris(edges: Sequence[PredicateEdges], opened_nodes: OpenedNodes) -> Iterator[str]:

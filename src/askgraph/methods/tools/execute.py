@@ -49,29 +49,25 @@ async def _render_result(
         case bool() as holds:
             return rendering.RenderedText("true" if holds else "false")
         case SelectResult() as result if page > 0:
-            return await _render_page(context, result, page)
+            size, number = context.limits.rows, len(result.rows)
+            pages = max(1, -(-number // size))
+            if page > pages:
+                return rendering.RenderedText(
+                    f"there is no page {page}: {number:,} rows are {pages:,} of {size}"
+                )
+            rows = result.rows[size * (page - 1) : size * page]
+            limits = replace(context.limits, clip=_PAGE_CLIP_RATIO * context.limits.clip)
+            page_table = await rendering.render_table(
+                replace(context, limits=limits), replace(result, rows=rows)
+            )
+            return replace(
+                page_table,
+                text=f"page {page:,} of {pages:,}, {number:,} rows in all: {page_table.text}",
+            )
         case SelectResult() as result:
             return await rendering.render_table(context, result)
         case GraphResult() as result:
             return await rendering.render_triples(context, result)
-
-
-async def _render_page(context: Context, result: SelectResult, page: int) -> rendering.RenderedText:
-    """Return one page of a result with longer texts, and its page number."""
-    size, number = context.limits.rows, len(result.rows)
-    pages = max(1, -(-number // size))
-    if page > pages:
-        return rendering.RenderedText(
-            f"there is no page {page}: {number:,} rows are {pages:,} of {size}"
-        )
-    rows = result.rows[size * (page - 1) : size * page]
-    limits = replace(context.limits, clip=_PAGE_CLIP_RATIO * context.limits.clip)
-    page_table = await rendering.render_table(
-        replace(context, limits=limits), replace(result, rows=rows)
-    )
-    return replace(
-        page_table, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {page_table.text}"
-    )
 
 
 _MAX_REQUESTS = 24

@@ -7,7 +7,7 @@ name the nearest names.
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
@@ -208,8 +208,13 @@ async def filter_unknown_iris(context: Context, iris: Iterable[str]) -> tuple[st
     unresolved = [iri for iri in distinct_iris if iri not in profile_iris][:MAX_REQUESTED_IRIS]
     if not unresolved:
         return ()
+    parts = [
+        f"{{ SELECT ({at} AS ?n) WHERE {{ {pattern.format(f'<{iri}>')} }} LIMIT 1 }}"
+        for at, iri in enumerate(unresolved)
+        for pattern in _TRIPLE_PATTERNS
+    ]
     result = await graph.endpoint.select(
-        _build_query(unresolved),
+        f"SELECT ?n WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}",
         timeout=context.limits.timeout,
         limit=len(_TRIPLE_PATTERNS) * MAX_REQUESTED_IRIS,
     )
@@ -217,13 +222,3 @@ async def filter_unknown_iris(context: Context, iris: Iterable[str]) -> tuple[st
         int(n.value) for (n,) in result.rows if isinstance(n, Literal) and n.value.isdigit()
     }
     return tuple(iri for at, iri in enumerate(unresolved) if at not in known_indices)
-
-
-def _build_query(iris: Sequence[str]) -> str:
-    """Build one query for the indices of IRIs that are a subject, an object or a predicate."""
-    parts = [
-        f"{{ SELECT ({at} AS ?n) WHERE {{ {pattern.format(f'<{iri}>')} }} LIMIT 1 }}"
-        for at, iri in enumerate(iris)
-        for pattern in _TRIPLE_PATTERNS
-    ]
-    return f"SELECT ?n WHERE {{ {' UNION '.join(parts)} }} LIMIT {len(parts)}"

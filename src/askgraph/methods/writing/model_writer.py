@@ -8,7 +8,7 @@ from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import rank_examples
 from askgraph.index.names import ItemKind
-from askgraph.llm import Assistant, Choice, LanguageModel, Message, Options, User, read_completion
+from askgraph.llm import Assistant, LanguageModel, Message, Options, User, read_completion
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.settings import load_texts
 from askgraph.methods.writing import Hypothesis, ListedTerm
@@ -131,7 +131,21 @@ class PromptedWriter:
             options["grammar"] = build_query_grammar(names)
         conversation = self.build_messages(question.text, terms, graph)
         reply = await read_completion(self.model.complete(conversation, **options))
-        return parse_hypotheses(reply.choices, names, graph.prefixes.namespaces)
+
+        def get_score(hypothesis: Hypothesis) -> float:
+            return float("-inf") if hypothesis.score is None else hypothesis.score
+
+        hypotheses: dict[str, Hypothesis] = {}
+        for choice in reply.choices:
+            try:
+                query = check_query(parse_query(choice.text, names, graph.prefixes.namespaces)).text
+            except QueryError:
+                continue
+            hypothesis = Hypothesis(query, choice.logprob)
+            previous = hypotheses.setdefault(canonicalize_query(query), hypothesis)
+            if get_score(hypothesis) > get_score(previous):
+                hypotheses[canonicalize_query(query)] = hypothesis
+        return sorted(hypotheses.values(), key=lambda hypothesis: -get_score(hypothesis))
 
     def build_messages(
         self, question: str, terms: Sequence[ListedTerm], graph: KnowledgeGraph
@@ -143,27 +157,3 @@ class PromptedWriter:
             for example, _ in reversed(rank_examples(question, graph.examples, limit=self.shots)):
                 conversation += [User(f"Question: {example.question}"), Assistant(example.query)]
         return [*conversation, user_message]
-
-
-def parse_hypotheses(
-    choices: Sequence[Choice], names: TermNames, prefixes: Mapping[str, str] | None = None
-) -> list[Hypothesis]:
-    """Return the different queries in the choices, most likely first where that is known.
-
-    Equivalent queries count as one, with the highest of their probabilities.
-    """
-
-    def get_score(hypothesis: Hypothesis) -> float:
-        return float("-inf") if hypothesis.score is None else hypothesis.score
-
-    hypotheses: dict[str, Hypothesis] = {}
-    for choice in choices:
-        try:
-            query = check_query(parse_query(choice.text, names, prefixes)).text
-        except QueryError:
-            continue
-        hypothesis = Hypothesis(query, choice.logprob)
-        previous = hypotheses.setdefault(canonicalize_query(query), hypothesis)
-        if get_score(hypothesis) > get_score(previous):
-            hypotheses[canonicalize_query(query)] = hypothesis
-    return sorted(hypotheses.values(), key=lambda hypothesis: -get_score(hypothesis))

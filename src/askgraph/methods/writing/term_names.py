@@ -159,26 +159,23 @@ class TermNames:
             QuerySyntaxError: the text cannot be read.
         """
         if not self.is_plain:
-            text, prefixes = self._expand_names(text), _NAMESPACES
+            terms_by_name, pieces, at = dict(self.entries), list[str](), 0
+            for token in tokenize(text).tokens:
+                term = terms_by_name.get(token.text)
+                if term is None and (
+                    token.kind == "iri"
+                    or (token.kind == "pname" and token.text not in _ALLOWED_SHORT_NAMES)
+                ):
+                    raise UnlistedTermError(token.text)
+                pieces += [text[at : token.start], _to_sparql(term) if term else token.text]
+                at = token.start + len(token.text)
+            text, prefixes = ("".join(pieces) + text[at:]), _NAMESPACES
         query: str = to_text(fix_variables(parse_tree(text, prefixes or {})))
         for kind, target in list_required_terms(query):
             is_free = kind is ItemKind.VALUE or target.startswith(_W3C_NAMESPACE)
             if target not in self.by_target and not (self.is_plain and is_free):
                 raise UnlistedTermError(target if kind is ItemKind.VALUE else f"<{target}>")
         return query
-
-    def _expand_names(self, text: str) -> str:
-        terms_by_name, pieces, at = dict(self.entries), list[str](), 0
-        for token in tokenize(text).tokens:
-            term = terms_by_name.get(token.text)
-            if term is None and (
-                token.kind == "iri"
-                or (token.kind == "pname" and token.text not in _ALLOWED_SHORT_NAMES)
-            ):
-                raise UnlistedTermError(token.text)
-            pieces += [text[at : token.start], _to_sparql(term) if term else token.text]
-            at = token.start + len(token.text)
-        return "".join(pieces) + text[at:]
 
     def _name_term(self, term: NamedNode | Literal) -> str:
         if name := self.by_target.get(term.value if isinstance(term, NamedNode) else str(term)):
