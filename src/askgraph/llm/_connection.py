@@ -44,7 +44,22 @@ class ModelServer(ABC, Generic[Library]):
     transport: httpx2.AsyncBaseTransport | None = None
 
     def __post_init__(self) -> None:
-        self._address = check_url(self.base_url, self.url_parameters)
+        try:
+            parsed = httpx2.URL(self.base_url)
+        except httpx2.InvalidURL as problem:
+            raise errors.SetupError(
+                f"base_url {self.base_url!r} is not a URL: {problem}"
+            ) from problem
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise errors.SetupError(f"base_url {self.base_url!r} is not an http or https URL")
+        if parsed.userinfo or set(parsed.params) - self.url_parameters:
+            raise errors.SetupError(
+                f"the base_url of {parsed.host} contains a password or parameters: remove them "
+                "and name the environment variable of the key with key_env"
+            )
+        self._address = (
+            str(parsed.copy_with(query=None)).rstrip("/").removesuffix("/chat/completions")
+        )
         offline = getattr(self.transport, "offline", False)
         self._key = ApiKey.from_environment(None if offline else self.key_env)
         self.identity = Identity(
@@ -124,10 +139,64 @@ class ModelServer(ABC, Generic[Library]):
     def _build_status_error(
         self, status: int, body: object, headers: Mapping[str, str] | None = None
     ) -> errors.ServiceError:
-        return build_status_error(status, body, headers or {}, address=self._address, key=self._key)
+        """Return our error for a reply with an error status, or with an error in the middle."""
+        server_message = self._key.scrub(_extract_message(body))
+        message = f"{self._address} answered with status {status}" + (
+            f": {server_message[:_MAX_MESSAGE_CHARACTERS]}" if server_message else ""
+        )
+        full_text = f"{body} {server_message}".lower()
+        if status in (401, 403):
+            key_hint = (
+                "it requires a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
+            )
+            hint = "it rejects the key" if self._key.value else key_hint
+            return errors.Unauthorised(f"{message}; {hint}")
+        if status in (400, 413) and any(phrase in full_text for phrase in _PROMPT_TOO_LONG_PHRASES):
+            return errors.PromptTooLong(message)
+        if status == 429 and any(phrase in full_text for phrase in _NO_CREDIT_PHRASES):
+            return errors.ErrorReply(message)
+        if status == 429:
+            message += "; the model's settings `requests_per_minute` and `parallel` ask it less"
+        if status in _BUSY_STATUS_CODES or (
+            status == 200 and any(phrase in full_text for phrase in _BUSY_PHRASES)
+        ):
+            wait = parse_retry_after((headers or {}).get("retry-after", ""))
+            return errors.Overloaded(message, retry_after=wait)
+        if status in (408, 409):
+            return errors.TimedOut(message)
+        if status == 404:
+            message += (
+                "; look at the model's name, and at the base_url (--base-url), which mostly ends "
+                "in /v1"
+            )
+        return errors.ErrorReply(message)
 
     def _build_connection_error(self, problem: BaseException) -> errors.AskgraphError:
-        return build_connection_error(problem, self._address, self._key)
+        for cause in _list_causes(problem):
+            message = self._key.scrub(str(cause)) or type(cause).__name__
+            match cause:
+                case errors.AskgraphError():
+                    return cause
+                case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+                    return errors.Unreachable(f"no connection to {self._address} in time")
+                case httpx2.TimeoutException():
+                    return errors.TimedOut(f"{self._address} stopped sending")
+                case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
+                    return errors.Unreachable(
+                        f"{self._address} cannot be reached: {message}; does the server run?"
+                    )
+                case httpx2.NetworkError() | httpx2.RemoteProtocolError():
+                    return errors.MalformedReply(
+                        f"the reply of {self._address} is cut off: {message}"
+                    )
+                case httpx2.HTTPError():
+                    return errors.MalformedReply(
+                        f"the reply of {self._address} is broken: {message}"
+                    )
+        message = self._key.scrub(str(problem)) or type(problem).__name__
+        return errors.MalformedReply(
+            f"the reply of {self._address} cannot be used: {message[:_MAX_MESSAGE_CHARACTERS]}"
+        )
 
     def _check_end(self, assembly: ReplyAssembler, kind: str) -> None:
         """Raise `MalformedReply` for a reply that ended before all of its choices did."""
@@ -135,26 +204,6 @@ class ModelServer(ABC, Generic[Library]):
             raise errors.MalformedReply(
                 f"the reply of {self._address} is cut off, or is not {kind}"
             )
-
-
-def check_url(url: str, parameters: frozenset[str]) -> str:
-    """Return a base URL without its parameters.
-
-    Raises:
-        SetupError: it is not a URL, or contains a password or other parameters than these.
-    """
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as problem:
-        raise errors.SetupError(f"base_url {url!r} is not a URL: {problem}") from problem
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise errors.SetupError(f"base_url {url!r} is not an http or https URL")
-    if parsed.userinfo or set(parsed.params) - parameters:
-        raise errors.SetupError(
-            f"the base_url of {parsed.host} contains a password or parameters: remove them "
-            "and name the environment variable of the key with key_env"
-        )
-    return str(parsed.copy_with(query=None)).rstrip("/").removesuffix("/chat/completions")
 
 
 class RelayedStream(httpx2.AsyncByteStream):
@@ -238,68 +287,6 @@ _BUSY_PHRASES = ("overloaded", "rate limit", "rate_limit")  # an error in a stre
 _NO_CREDIT_PHRASES = ("insufficient_quota", "billing", "credit balance")
 
 
-def build_connection_error(
-    problem: BaseException, address: str, key: ApiKey
-) -> errors.AskgraphError:
-    """Return our error for an exception of a client library, or for one of its causes."""
-    for cause in _list_causes(problem):
-        message = key.scrub(str(cause)) or type(cause).__name__
-        match cause:
-            case errors.AskgraphError():
-                return cause
-            case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
-                return errors.Unreachable(f"no connection to {address} in time")
-            case httpx2.TimeoutException():
-                return errors.TimedOut(f"{address} stopped sending")
-            case httpx2.ConnectError() | httpx2.UnsupportedProtocol() | httpx2.ProxyError():
-                return errors.Unreachable(
-                    f"{address} cannot be reached: {message}; does the server run?"
-                )
-            case httpx2.NetworkError() | httpx2.RemoteProtocolError():
-                return errors.MalformedReply(f"the reply of {address} is cut off: {message}")
-            case httpx2.HTTPError():
-                return errors.MalformedReply(f"the reply of {address} is broken: {message}")
-    message = key.scrub(str(problem)) or type(problem).__name__
-    return errors.MalformedReply(
-        f"the reply of {address} cannot be used: {message[:_MAX_MESSAGE_CHARACTERS]}"
-    )
-
-
-def build_status_error(
-    status: int, body: object, headers: Mapping[str, str], *, address: str, key: ApiKey
-) -> errors.ServiceError:
-    """Return our error for a reply with an error status, or with an error in the middle."""
-    server_message = key.scrub(_extract_message(body))
-    message = f"{address} answered with status {status}" + (
-        f": {server_message[:_MAX_MESSAGE_CHARACTERS]}" if server_message else ""
-    )
-    full_text = f"{body} {server_message}".lower()
-    if status in (401, 403):
-        key_hint = (
-            "it requires a key: set `key_env`, or ASKGRAPH_API_KEY for a base URL of your own"
-        )
-        hint = "it rejects the key" if key.value else key_hint
-        return errors.Unauthorised(f"{message}; {hint}")
-    if status in (400, 413) and any(phrase in full_text for phrase in _PROMPT_TOO_LONG_PHRASES):
-        return errors.PromptTooLong(message)
-    if status == 429 and any(phrase in full_text for phrase in _NO_CREDIT_PHRASES):
-        return errors.ErrorReply(message)
-    if status == 429:
-        message += "; the model's settings `requests_per_minute` and `parallel` ask it less"
-    if status in _BUSY_STATUS_CODES or (
-        status == 200 and any(phrase in full_text for phrase in _BUSY_PHRASES)
-    ):
-        wait = parse_retry_after(headers.get("retry-after", ""))
-        return errors.Overloaded(message, retry_after=wait)
-    if status in (408, 409):
-        return errors.TimedOut(message)
-    if status == 404:
-        message += (
-            "; look at the model's name, and at the base_url (--base-url), which mostly ends in /v1"
-        )
-    return errors.ErrorReply(message)
-
-
 def _list_causes(problem: BaseException | None) -> list[BaseException]:
     causes: list[BaseException] = []
     while problem is not None and problem not in causes:
@@ -311,9 +298,11 @@ def _list_causes(problem: BaseException | None) -> list[BaseException]:
 def _extract_message(body: object) -> str:
     """Return the message of an error body, in any of the formats that servers use."""
     match body:
-        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)}:
-            return text
-        case {"detail": str(text)}:
+        case (
+            {"error": {"message": str(text)} | str(text)}
+            | {"message": str(text)}
+            | {"detail": str(text)}
+        ):
             return text
         case str():
             return " ".join(body.split())

@@ -150,12 +150,21 @@ def build_body(request: llm.Request, model: str, *, in_words: bool, max_tokens: 
         output_config["format"] = {"type": "json_schema", "schema": request.schema}
     if request.effort:
         output_config["effort"] = request.effort
+    turns: list[Json] = []
+    turn_messages = [message for message in messages if not isinstance(message, llm.System)]
+    for is_assistant, group in groupby(
+        turn_messages, key=lambda message: isinstance(message, llm.Assistant)
+    ):
+        content = [block for message in group for block in _build_blocks(message)]
+        turns.append({"role": "assistant" if is_assistant else "user", "content": content})
+    if turns and turns[-1]["role"] == "user":
+        turns[-1]["content"][-1] |= _CACHE_MARK
     fields: dict[str, Any] = {
         "model": model,
         "stream": True,
         "max_tokens": request.max_tokens or max_tokens,
         "system": [{"type": "text", "text": system} | _CACHE_MARK] if system else None,
-        "messages": _build_turns(messages),
+        "messages": turns,
         "temperature": request.temperature,
         "top_p": request.top_p,
         "stop_sequences": list(request.stop) or None,
@@ -245,20 +254,6 @@ def _parse_usage(usage: Json, previous: Tokens) -> Tokens:
         output=usage.get("output_tokens") or previous.output,
         reasoning=details.get("reasoning_tokens") or previous.reasoning,
     )
-
-
-def _build_turns(messages: tuple[llm.Message, ...]) -> list[Json]:
-    """Return the messages as turns of user and assistant; the last one ends the cached part."""
-    turns: list[Json] = []
-    turn_messages = [message for message in messages if not isinstance(message, llm.System)]
-    for is_assistant, group in groupby(
-        turn_messages, key=lambda message: isinstance(message, llm.Assistant)
-    ):
-        content = [block for message in group for block in _build_blocks(message)]
-        turns.append({"role": "assistant" if is_assistant else "user", "content": content})
-    if turns and turns[-1]["role"] == "user":
-        turns[-1]["content"][-1] |= _CACHE_MARK
-    return turns
 
 
 def _build_blocks(message: llm.Message) -> list[Json]:

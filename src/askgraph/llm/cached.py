@@ -48,7 +48,11 @@ class CachedModel(llm.ModelWrapper):
             return
         async with aclosing(self._inner.complete(messages, **options)) as stream:
             async for event in stream:
-                if isinstance(event, llm.Completion) and _is_cacheable(event):
+                if isinstance(event, llm.Completion) and all(
+                    choice.finish is not llm.Finish.LENGTH
+                    and (choice.text or choice.calls or choice.refusal)
+                    for choice in event.choices
+                ):
                     with contextlib.suppress(OSError):  # a full disk costs money, not the answer
                         await asyncio.to_thread(self._write_cached, key, event)
                 yield event
@@ -84,14 +88,6 @@ class CachedModel(llm.ModelWrapper):
         body = json.dumps(asdict(completion)).encode()
         head = json.dumps({"key": key, "sha256": hashlib.sha256(body).hexdigest()}).encode()
         write_private(self._get_path(key), head + b"\n" + body)
-
-
-def _is_cacheable(completion: llm.Completion) -> bool:
-    """Return whether every choice has content and is complete."""
-    return all(
-        choice.finish is not llm.Finish.LENGTH and (choice.text or choice.calls or choice.refusal)
-        for choice in completion.choices
-    )
 
 
 def encode_request(identity: llm.Identity, request: llm.Request) -> dict[str, Any]:

@@ -54,9 +54,18 @@ class GoogleModel(ModelServer[Client]):
         settings = build_config(request, choices=choices, already=already) | dict(self.extra)
         client = self.get_library()
         try:
+            turns = [message for message in request.messages if not isinstance(message, llm.System)]
             replies = await client.aio.models.generate_content_stream(
                 model=self.model,
-                contents=build_contents(request.messages),
+                contents=[
+                    types.Content(
+                        role="model" if is_model else "user",
+                        parts=[part for message in group for part in _build_parts(message)],
+                    )
+                    for is_model, group in groupby(
+                        turns, key=lambda message: isinstance(message, llm.Assistant)
+                    )
+                ],
                 config=types.GenerateContentConfig.model_validate(settings),
             )
             assert isinstance(replies, AsyncGenerator)
@@ -99,20 +108,6 @@ _FINISH = {
 }
 
 _CALLING_MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
-
-
-def build_contents(messages: tuple[llm.Message, ...]) -> list[Any]:
-    """Return the messages as turns of user and model, without the system message."""
-    turns = [message for message in messages if not isinstance(message, llm.System)]
-    return [
-        types.Content(
-            role="model" if is_model else "user",
-            parts=[part for message in group for part in _build_parts(message)],
-        )
-        for is_model, group in groupby(
-            turns, key=lambda message: isinstance(message, llm.Assistant)
-        )
-    ]
 
 
 def build_config(request: llm.Request, *, choices: int, already: int) -> dict[str, Any]:

@@ -69,8 +69,15 @@ def clean_choice(choice: Choice, tools: Sequence[ToolSchema]) -> Choice:
     calls = tuple(_repair_arguments(call) for call in choice.calls)
     finish = choice.finish
     if tools and not calls and finish in (Finish.STOP, Finish.CALLS, Finish.OTHER):
-        text, calls = find_written_calls(text, tools)
-        finish = Finish.CALLS if calls else finish
+        names = {normalize_tool_name(tool.name) for tool in tools}
+        start = len(text)
+        for at, value in _iterate_objects(text):
+            for entry in value if isinstance(value, list) else [value]:
+                if (call := _to_call(entry, names, len(calls))) is not None:
+                    calls = (*calls, call)
+                    start = min(start, at)
+        if calls:
+            text, finish = _CALL_MARK.sub("", text[:start]).rstrip(), Finish.CALLS
     parts = [part for part in (choice.reasoning, *map(str.strip, cleaner.reasoning)) if part]
     return replace(choice, text=text, calls=calls, finish=finish, reasoning="\n".join(parts))
 
@@ -223,19 +230,6 @@ def _measure_start(text: str, starts: Collection[str]) -> int:
     """Return the number of characters at the end of a text that may be the start of a tag."""
     sizes = range(min(len(text), max(map(len, starts))), 0, -1)
     return next((size for size in sizes if text[-size:] in starts), 0)
-
-
-def find_written_calls(text: str, tools: Sequence[ToolSchema]) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return a text before its written calls, and the calls: JSON objects with a tool's name."""
-    names = {normalize_tool_name(tool.name) for tool in tools}
-    calls: list[ToolCall] = []
-    start = len(text)
-    for at, value in _iterate_objects(text):
-        for entry in value if isinstance(value, list) else [value]:
-            if (call := _to_call(entry, names, len(calls))) is not None:
-                calls.append(call)
-                start = min(start, at)
-    return (_CALL_MARK.sub("", text[:start]).rstrip() if calls else text), tuple(calls)
 
 
 def _iterate_objects(text: str) -> Iterator[tuple[int, Any]]:

@@ -32,10 +32,25 @@ class TelemetryModel(llm.ModelWrapper):
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
         request = llm.Request.from_options(messages, options)
+        address = urlsplit(self.identity.address)
+        attributes: dict[str, AttributeValue | None] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": self.identity.provider,
+            "gen_ai.request.model": self.identity.model,
+            "gen_ai.request.choice.count": request.n if request.n > 1 else None,
+            "gen_ai.request.max_tokens": request.max_tokens,
+            "gen_ai.request.seed": request.seed,
+            "gen_ai.request.temperature": request.temperature,
+            "gen_ai.request.top_p": request.top_p,
+            "gen_ai.request.stop_sequences": request.stop or None,
+            "gen_ai.output.type": "text" if request.schema is None else "json",
+            "server.address": address.hostname,
+            "server.port": address.port,
+        }
         span = self._tracer.start_span(
             f"chat {self.identity.model}",
             kind=trace.SpanKind.CLIENT,
-            attributes=_build_request_attributes(self.identity, request),
+            attributes={name: value for name, value in attributes.items() if value is not None},
         )
         try:
             async with aclosing(self._inner.complete(messages, **options)) as stream:
@@ -52,27 +67,6 @@ class TelemetryModel(llm.ModelWrapper):
             raise
         finally:
             span.end()
-
-
-def _build_request_attributes(
-    identity: llm.Identity, request: llm.Request
-) -> dict[str, AttributeValue]:
-    address = urlsplit(identity.address)
-    attributes: dict[str, AttributeValue | None] = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": identity.provider,
-        "gen_ai.request.model": identity.model,
-        "gen_ai.request.choice.count": request.n if request.n > 1 else None,
-        "gen_ai.request.max_tokens": request.max_tokens,
-        "gen_ai.request.seed": request.seed,
-        "gen_ai.request.temperature": request.temperature,
-        "gen_ai.request.top_p": request.top_p,
-        "gen_ai.request.stop_sequences": request.stop or None,
-        "gen_ai.output.type": "text" if request.schema is None else "json",
-        "server.address": address.hostname,
-        "server.port": address.port,
-    }
-    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _build_response_attributes(completion: llm.Completion) -> dict[str, AttributeValue]:

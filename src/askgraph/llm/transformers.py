@@ -171,53 +171,6 @@ TextCallback = Callable[[str], bool]
 _DEFAULT_MAX_TOKENS = 1_024  # tokens of a reply that sets no limit
 
 
-def generate_completion(
-    local: LoadedModel, prompt: str, request: Request, on_text: TextCallback, *, name: str
-) -> Completion:
-    """Generate the replies to a prompt.
-
-    Beams come best first, with unique texts, and under a grammar as many as exist. Without a
-    temperature a single reply is decoded greedily, and several are samples.
-
-    Args:
-        on_text: receives the text of a single reply as it is generated.
-
-    Raises:
-        PromptTooLong: no further token fits.
-        SetupError: the grammar cannot be parsed.
-    """
-    has_template = bool(local.tokenizer.chat_template)
-    inputs = local.tokenizer(prompt, return_tensors="pt", add_special_tokens=not has_template)
-    inputs = {key: inputs[key].to(local.model.device) for key in ("input_ids", "attention_mask")}
-    length = _compute_max_length(local, inputs["input_ids"].shape[1], request)
-    start = 1 if local.is_encoder_decoder else inputs["input_ids"].shape[1]
-    processor = local.grammar_compiler.create_processor(request, start)
-    criteria = _StreamingCriteria(local.tokenizer, start, on_text, request)
-    with torch.inference_mode(), _use_seed(request.seed):
-        output = local.model.generate(
-            **inputs,
-            **_build_search_options(request),
-            max_new_tokens=length,
-            logits_processor=LogitsProcessorList([processor] if processor else []),
-            stopping_criteria=StoppingCriteriaList([criteria]),
-            return_dict_in_generate=True,
-        )
-        rows = _extract_rows(output, start, local.stop_tokens, request)
-        rows = [row for row in rows if processor is None or processor.is_valid_prefix(row)]
-        logprobs_by_row = [
-            _compute_logprobs(local, inputs["input_ids"], row)
-            if request.logprobs or request.beams
-            else ()
-            for row in rows
-        ]
-    choices = [
-        _build_choice(local, row, logprobs, request, length)
-        for row, logprobs in zip(rows, logprobs_by_row, strict=True)
-    ]
-    usage = TokenUsage(input=inputs["input_ids"].shape[1], output=sum(map(len, rows)))
-    return Completion(tuple(_remove_duplicate_beams(choices, request)), usage, name)
-
-
 @dataclass
 class _StreamingCriteria:
     """Receives each token; ends rows at a stop text, and all if the reader stops."""
@@ -461,7 +414,42 @@ class TransformersModel:
 
     def _generate(self, request: llm.Request, on_text: TextCallback) -> llm.Completion:
         with self._use_model(request.messages) as (local, prompt):
-            return generate_completion(local, prompt, request, on_text, name=self.identity.model)
+            has_template = bool(local.tokenizer.chat_template)
+            inputs = local.tokenizer(
+                prompt, return_tensors="pt", add_special_tokens=not has_template
+            )
+            inputs = {
+                key: inputs[key].to(local.model.device) for key in ("input_ids", "attention_mask")
+            }
+            length = _compute_max_length(local, inputs["input_ids"].shape[1], request)
+            start = 1 if local.is_encoder_decoder else inputs["input_ids"].shape[1]
+            processor = local.grammar_compiler.create_processor(request, start)
+            criteria = _StreamingCriteria(local.tokenizer, start, on_text, request)
+            with torch.inference_mode(), _use_seed(request.seed):
+                output = local.model.generate(
+                    **inputs,
+                    **_build_search_options(request),
+                    max_new_tokens=length,
+                    logits_processor=LogitsProcessorList([processor] if processor else []),
+                    stopping_criteria=StoppingCriteriaList([criteria]),
+                    return_dict_in_generate=True,
+                )
+                rows = _extract_rows(output, start, local.stop_tokens, request)
+                rows = [row for row in rows if processor is None or processor.is_valid_prefix(row)]
+                logprobs_by_row = [
+                    _compute_logprobs(local, inputs["input_ids"], row)
+                    if request.logprobs or request.beams
+                    else ()
+                    for row in rows
+                ]
+            choices = [
+                _build_choice(local, row, logprobs, request, length)
+                for row, logprobs in zip(rows, logprobs_by_row, strict=True)
+            ]
+            usage = TokenUsage(input=inputs["input_ids"].shape[1], output=sum(map(len, rows)))
+            return Completion(
+                tuple(_remove_duplicate_beams(choices, request)), usage, self.identity.model
+            )
 
     @contextmanager
     def _use_model(self, messages: Sequence[llm.Message]) -> Iterator[tuple[LoadedModel, str]]:
