@@ -101,16 +101,6 @@ class Vocabulary:
         return memoryview(self.offsets)  # type: ignore[arg-type]
 
 
-def write_vocabulary(folder: IndexFolderWriter, words: list[str]) -> None:
-    """Write words that are sorted by their UTF-8 bytes."""
-    encoded = [word.encode() for word in words]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    reversed_order = sorted(range(len(words)), key=lambda number: words[number][::-1].encode())
-    folder.save("words_text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
-    folder.save("words_offsets", offsets)
-    folder.save("words_backwards", np.array(reversed_order, dtype=np.int32))
-
-
 def iterate_prefix_ranges(
     words: list[str], offsets: NDArray[np.int64], min_postings: int
 ) -> Iterator[tuple[int, int]]:
@@ -209,7 +199,12 @@ class PostingsWriter:
     def finish(self, folder: IndexFolderWriter, ranks: Documents) -> tuple[list[str], Documents]:
         """Write the postings, documents renumbered by `ranks`; return words and their offsets."""
         words = sorted(self._numbers, key=str.encode)
-        write_vocabulary(folder, words)
+        encoded = [word.encode() for word in words]
+        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        reversed_order = sorted(range(len(words)), key=lambda number: words[number][::-1].encode())
+        folder.save("words_text", np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        folder.save("words_offsets", offsets)
+        folder.save("words_backwards", np.array(reversed_order, dtype=np.int32))
         renumbered = np.zeros(len(words), dtype=np.int32)
         renumbered[[self._numbers[word] for word in words]] = np.arange(len(words))
         self._numbers.clear()

@@ -30,7 +30,7 @@ from askgraph.index._table import (
     find_name_owners,
     rank_names,
 )
-from askgraph.index.folder import IndexFolder, IndexFolderWriter, IndexFormat, create_folder
+from askgraph.index.folder import IndexFolder, IndexFormat, create_folder
 from askgraph.index.names import split_words
 
 __all__ = ["KeywordIndex"]
@@ -69,30 +69,6 @@ class PrefixHeads:
     @cached_property
     def _positions(self) -> dict[tuple[int, int], int]:
         return {(low, high): position for position, (low, high) in enumerate(self.ranges.tolist())}
-
-
-def write_heads(
-    folder: IndexFolderWriter, words: list[str], offsets: Documents, first_names: NDArray[np.int32]
-) -> None:
-    """Write the heads of all prefixes whose words are in very many names."""
-    documents = np.load(folder.path / "postings_documents.npy", mmap_mode="r")
-    candidates = [
-        (
-            low,
-            high,
-            _select_first_names(
-                first_names, documents[offsets[low] : offsets[high]], _MAX_HEAD_SIZE
-            ),
-        )
-        for low, high in iterate_prefix_ranges(words, offsets, _MIN_LONG_RANGE_SIZE)
-    ]
-    complete = [item for item in candidates if len(item[2]) >= _MAX_HEAD_SIZE]
-    ranges = np.array([(low, high) for low, high, _ in complete], np.int32).reshape(-1, 2)
-    heads = np.array([names[:_MAX_HEAD_SIZE] for _, _, names in complete], np.int32).reshape(
-        -1, _MAX_HEAD_SIZE
-    )
-    folder.save("heads_ranges", ranges)
-    folder.save("heads_names", heads)
 
 
 def _select_first_names(
@@ -160,7 +136,25 @@ class KeywordIndex(TableIndex):
                     postings.add(split_words(name))
             _, names = table.finish()
             words, offsets = postings.finish(writer, names)
-            write_heads(writer, words, offsets, np.load(writer.path / "table_first_names.npy"))
+            first_names = np.load(writer.path / "table_first_names.npy")
+            documents = np.load(writer.path / "postings_documents.npy", mmap_mode="r")
+            candidates = [
+                (
+                    low,
+                    high,
+                    _select_first_names(
+                        first_names, documents[offsets[low] : offsets[high]], _MAX_HEAD_SIZE
+                    ),
+                )
+                for low, high in iterate_prefix_ranges(words, offsets, _MIN_LONG_RANGE_SIZE)
+            ]
+            complete = [item for item in candidates if len(item[2]) >= _MAX_HEAD_SIZE]
+            ranges = np.array([(low, high) for low, high, _ in complete], np.int32).reshape(-1, 2)
+            heads = np.array(
+                [names[:_MAX_HEAD_SIZE] for _, _, names in complete], np.int32
+            ).reshape(-1, _MAX_HEAD_SIZE)
+            writer.save("heads_ranges", ranges)
+            writer.save("heads_names", heads)
         return cls.open(folder)
 
     @classmethod

@@ -307,7 +307,14 @@ class NameIndex:
         sorted_hits = sorted(set(hits), key=lambda hit: (hit[1], -hit[2]))
         if not sorted_hits:
             return []
-        score = self._measure_coverage(sorted_hits)
+        score = np.zeros(len(self))
+        previous_word = -1
+        for _, word, quality in sorted_hits:
+            if word == previous_word:
+                continue
+            previous_word = word
+            score[self.find_names(word)] += quality * self.get_rarity(word)
+        score = score / np.maximum(self.lengths, 1e-9)
         matching = np.flatnonzero(score >= at_least)
         if len(matching) > limit:
             weight = score[matching] * np.sqrt(self.lengths[matching])
@@ -331,16 +338,6 @@ class NameIndex:
         return sorted(
             matches, key=lambda match: (-match.similarity, len(match.name.text), match.name.target)
         )
-
-    def _measure_coverage(self, sorted_hits: list[tuple[int, int, float]]) -> NDArray[np.float64]:
-        score = np.zeros(len(self))
-        previous_word = -1
-        for _, word, quality in sorted_hits:
-            if word == previous_word:
-                continue
-            previous_word = word
-            score[self.find_names(word)] += quality * self.get_rarity(word)
-        return score / np.maximum(self.lengths, 1e-9)
 
 
 def stem_name(text: str) -> tuple[str, ...]:

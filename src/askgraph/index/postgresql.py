@@ -181,7 +181,21 @@ class PostgreSQLIndex:
         ]
 
     def _rank_names(self, words: list[str], limit: int, within: Collection[str] | None) -> Ranking:
-        keywords = self._find_keywords(words)
+        word_query = f"SELECT FROM {_format_table_name(self.location, '~words')} WHERE word"
+        rows = self.database.fetch(
+            f"SELECT one, EXISTS ({word_query} = one) AS whole,"
+            f" EXISTS ({word_query} > one AND word < one || chr(1114111)) AS begun,"
+            f" tsvector_to_array(to_tsvector($2::text::regconfig, one)) AS stems"
+            " FROM unnest($1::text[]) WITH ORDINALITY AS asked (one, at) ORDER BY at",
+            words,
+            self.language,
+        )
+        keywords = list(filter(None, map(self._match_word, rows)))
+        # Names with all keywords come before names with fewer.
+        keywords = [
+            [(query, 1 - (1 - weight) / len(keywords)) for query, weight in ways]
+            for ways in keywords
+        ]
         if not keywords:
             return {}
         if within is not None:
@@ -195,24 +209,6 @@ class PostgreSQLIndex:
             if len(ranking) >= limit:
                 break
         return ranking
-
-    def _find_keywords(self, words: list[str]) -> list[Keyword]:
-        """Return the queries of each word in the index; words without a match are dropped."""
-        word_query = f"SELECT FROM {_format_table_name(self.location, '~words')} WHERE word"
-        rows = self.database.fetch(
-            f"SELECT one, EXISTS ({word_query} = one) AS whole,"
-            f" EXISTS ({word_query} > one AND word < one || chr(1114111)) AS begun,"
-            f" tsvector_to_array(to_tsvector($2::text::regconfig, one)) AS stems"
-            " FROM unnest($1::text[]) WITH ORDINALITY AS asked (one, at) ORDER BY at",
-            words,
-            self.language,
-        )
-        keywords = list(filter(None, map(self._match_word, rows)))
-        # Names with all keywords come before names with fewer.
-        return [
-            [(query, 1 - (1 - weight) / len(keywords)) for query, weight in ways]
-            for ways in keywords
-        ]
 
     def _match_word(self, row: Any) -> Keyword:
         word, ways = row["one"], []

@@ -227,7 +227,19 @@ class SparqlNameSearch(ABC):
             if (words := split_plain_words(text)) and (body := self.build_pattern(words, options))
         ]
         valid_texts = (text for text in texts if split_plain_words(text))
-        exact = self.build_exact_pattern(valid_texts, tags)
+        spellings_of_texts = dict.fromkeys(
+            spelling for text in valid_texts for spelling in vary_capitals(text)
+        )
+        terms = (
+            str(Literal(spelling, language=tag) if tag else Literal(spelling))
+            for spelling in spellings_of_texts
+            for tag in ("", *tags)
+        )
+        exact = (
+            f"VALUES ?name {{ {' '.join(terms)} }} {self.build_name_pattern()}"
+            if spellings_of_texts
+            else ""
+        )
         if exact and self.settings.predicates:
             parts.append(f"{{ {class_pattern}{exact} }}")
         return f"SELECT ?at ?s ?name {{ {' UNION '.join(parts)} }}" if parts else ""
@@ -238,22 +250,6 @@ class SparqlNameSearch(ABC):
 
         A word has letters and digits only, so that no text escapes from a string or an expression.
         """
-
-    def build_exact_pattern(self, texts: Iterable[str], languages: Sequence[str]) -> str:
-        """Return the pattern for labels that equal a text, in some languages or without one."""
-        spellings_of_texts = dict.fromkeys(
-            spelling for text in texts for spelling in vary_capitals(text)
-        )
-        terms = (
-            str(Literal(spelling, language=tag) if tag else Literal(spelling))
-            for spelling in spellings_of_texts
-            for tag in ("", *languages)
-        )
-        return (
-            f"VALUES ?name {{ {' '.join(terms)} }} {self.build_name_pattern()}"
-            if spellings_of_texts
-            else ""
-        )
 
     def build_name_pattern(self) -> str:
         """Return the pattern that binds `?name` to the names of `?s`."""
