@@ -77,9 +77,16 @@ async def fetch_document(
                 raise errors.Unauthorised(f"{address} requires credentials (status {status})")
             if not response.is_success:
                 raise errors.ErrorReply(f"{address} answered with status {status}")
-            content = await _read_content(response, max_bytes)
+            content = bytearray()
+            async with aclosing(response.aiter_bytes()) as parts:
+                async for part in parts:
+                    content += part
+                    if len(content) > max_bytes:
+                        raise errors.MalformedReply(
+                            f"{response.url} is larger than {max_bytes:,} bytes"
+                        )
             media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            return WebDocument(str(response.url), media_type, content)
+            return WebDocument(str(response.url), media_type, bytes(content))
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise errors.TimedOut(f"{address} did not answer within {timeout:g} seconds") from error
     except httpx2.TooManyRedirects as error:
@@ -133,13 +140,3 @@ async def _check_redirect(response: httpx2.Response) -> None:
             f"{response.url} redirects to {target.host}, which is not followed: name that "
             "address instead"
         )
-
-
-async def _read_content(response: httpx2.Response, max_bytes: int) -> bytes:
-    content = bytearray()
-    async with aclosing(response.aiter_bytes()) as parts:
-        async for part in parts:
-            content += part
-            if len(content) > max_bytes:
-                raise errors.MalformedReply(f"{response.url} is larger than {max_bytes:,} bytes")
-    return bytes(content)

@@ -187,7 +187,20 @@ class HttpEndpoint(FormEndpoint):
                         continue
                     has_begun = True
                     if not start.startswith(b"{"):
-                        await self._read_other_format(response, parts, part, parser)
+                        media_type = (
+                            response.headers.get("content-type", "")
+                            .partition(";")[0]
+                            .strip()
+                            .lower()
+                        )
+                        format_name = detect_format(media_type, part)
+                        if not format_name:
+                            raise await self._read_page_error(parts, part)
+                        body = await self._read_parts(parts, part)
+                        try:
+                            await asyncio.to_thread(parser.load_table, format_name, body)
+                        except errors.MalformedReply as problem:
+                            raise errors.MalformedReply(f"{self.address}: {problem}") from problem
                         return
                 self._feed_parser(parser, part)
                 if parser.is_full:
@@ -195,24 +208,6 @@ class HttpEndpoint(FormEndpoint):
         if not has_begun:
             raise http_exchange.build_page_error(self.address, "")
         self._feed_parser(parser, None)
-
-    async def _read_other_format(
-        self,
-        response: httpx2.Response,
-        parts: AsyncGenerator[bytes, None],
-        start: bytes,
-        parser: ResultsParser,
-    ) -> None:
-        """Read results in XML, TSV or CSV; raise the error of a reply in another format."""
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        format_name = detect_format(media_type, start)
-        if not format_name:
-            raise await self._read_page_error(parts, start)
-        body = await self._read_parts(parts, start)
-        try:
-            await asyncio.to_thread(parser.load_table, format_name, body)
-        except errors.MalformedReply as problem:
-            raise errors.MalformedReply(f"{self.address}: {problem}") from problem
 
     def _feed_parser(self, parser: ResultsParser, part: bytes | None) -> None:
         """Pass bytes, or the end, to the parser; add the address to its errors."""

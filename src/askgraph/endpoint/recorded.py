@@ -33,7 +33,23 @@ class RecordedEndpoint(EndpointWrapper):
             if not self._path.exists():
                 self._append_entry({"address": inner.address})
         else:
-            self._address = self._load()
+            self._address = ""
+            try:
+                lines = self._path.read_text(encoding="utf-8").strip().split("\n")
+            except (OSError, ValueError) as problem:
+                raise SetupError(
+                    f"the recording {self._path} cannot be read: {problem}"
+                ) from problem
+            for number, line in enumerate(lines, 1):
+                try:
+                    entry = json.loads(line)
+                    if "address" in entry:
+                        self._address = entry["address"]
+                    else:
+                        self._answers.setdefault(_build_key(entry), []).append(entry)
+                except (ValueError, KeyError, TypeError) as problem:
+                    position = f"{self._path}, line {number}"
+                    raise SetupError(f"the recording is damaged: {position}") from problem
 
     @property
     def address(self) -> str:
@@ -79,25 +95,6 @@ class RecordedEndpoint(EndpointWrapper):
     def _append_entry(self, entry: dict[str, Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-
-    def _load(self) -> str:
-        """Read the file; return the recorded address."""
-        address = ""
-        try:
-            lines = self._path.read_text(encoding="utf-8").strip().split("\n")
-        except (OSError, ValueError) as problem:
-            raise SetupError(f"the recording {self._path} cannot be read: {problem}") from problem
-        for number, line in enumerate(lines, 1):
-            try:
-                entry = json.loads(line)
-                if "address" in entry:
-                    address = entry["address"]
-                else:
-                    self._answers.setdefault(_build_key(entry), []).append(entry)
-            except (ValueError, KeyError, TypeError) as problem:
-                position = f"{self._path}, line {number}"
-                raise SetupError(f"the recording is damaged: {position}") from problem
-        return address
 
 
 def _build_key(entry: dict[str, Any]) -> str:
