@@ -92,7 +92,14 @@ def check_query(
         _check_no_update(text)
         raise
     services = tuple(_find_services(tree)) if "service" in text.lower() else ()
-    _check_unambiguous(text, lexer.tokenize(text).tokens, len(services))
+    tokens = lexer.tokenize(text).tokens
+    # The words SERVICE, including those that look like a language tag.
+    words = [token for token in tokens if token.text.upper() in ("SERVICE", "@SERVICE")]
+    if len(words) != len(services) or ("service" in text.lower() and _is_ambiguous(tokens)):
+        raise ForbiddenQuery(
+            "some parsers may overlook a SERVICE in this query: write IRIs in full "
+            "(<http://…>) and put spaces around '<' and '>'"
+        )
     _check_services(services, allowed_services)
     return CheckedQuery(text, _FORMS[tree.form], services, query)
 
@@ -231,17 +238,6 @@ _ABSOLUTE_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE_OR_ABSOLUTE_IRI = re.compile(r"\?|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def _check_unambiguous(text: str, tokens: Sequence[lexer.Token], service_count: int) -> None:
-    # The words SERVICE, including those that look like a language tag.
-    if len(
-        [token for token in tokens if token.text.upper() in ("SERVICE", "@SERVICE")]
-    ) != service_count or ("service" in text.lower() and _is_ambiguous(tokens)):
-        raise ForbiddenQuery(
-            "some parsers may overlook a SERVICE in this query: write IRIs in full "
-            "(<http://…>) and put spaces around '<' and '>'"
-        )
-
-
 def _find_services(part: object) -> Iterator[str]:
     """Yield the targets of the SERVICE clauses of a tree; reject nested ones."""
     for node in walk(part):
@@ -280,32 +276,27 @@ def find_service_names(text: str) -> list[str]:
 def _check_services(services: Collection[str], allowed: Collection[str]) -> None:
     forbidden = [service for service in dict.fromkeys(services) if service not in allowed]
     if forbidden:
-        _reject_service(forbidden[0], allowed, forbidden[1:])
-
-
-def _reject_service(
-    service: str, allowed: Collection[str], further_services: Sequence[str] = ()
-) -> NoReturn:
-    near = get_close_matches(service, allowed, n=1)
-    hint = f"; did you mean <{near[0]}>?" if near else ""
-    if service.startswith("?"):
-        raise ForbiddenQuery(
-            f"a SERVICE to a variable ({service}) is not run, because its target is not "
-            f"known in advance: name the graph{hint}"
+        service, *further_services = forbidden
+        near = get_close_matches(service, allowed, n=1)
+        hint = f"; did you mean <{near[0]}>?" if near else ""
+        if service.startswith("?"):
+            raise ForbiddenQuery(
+                f"a SERVICE to a variable ({service}) is not run, because its target is not "
+                f"known in advance: name the graph{hint}"
+            )
+        further_text = "".join(
+            f", nor to <{further_service}>"
+            for further_service in further_services[:_MAX_LISTED_SERVICES]
         )
-    further_text = "".join(
-        f", nor to <{further_service}>"
-        for further_service in further_services[:_MAX_LISTED_SERVICES]
-    )
-    add_hint = (
-        f"; to allow it, add it with: askgraph add NAME {service}"
-        if _HTTP_URL.match(service)
-        else ""
-    )
-    raise ForbiddenQuery(
-        f"a SERVICE to <{service}> is not allowed{further_text}: only the workspace's own "
-        f"graphs are allowed{hint}{add_hint}"
-    )
+        add_hint = (
+            f"; to allow it, add it with: askgraph add NAME {service}"
+            if _HTTP_URL.match(service)
+            else ""
+        )
+        raise ForbiddenQuery(
+            f"a SERVICE to <{service}> is not allowed{further_text}: only the workspace's own "
+            f"graphs are allowed{hint}{add_hint}"
+        )
 
 
 def _check_no_update(text: str) -> None:

@@ -122,14 +122,8 @@ def tokenize(text: str) -> TokenizedText:
     )
 
 
-@lru_cache(maxsize=256)
-def _tokenize_short_text(text: str) -> TokenizedText:
-    return TokenizedText(text)
-
-
-@lru_cache(maxsize=4)
-def _tokenize_long_text(text: str) -> TokenizedText:
-    return TokenizedText(text)
+_tokenize_short_text = lru_cache(maxsize=256)(TokenizedText)
+_tokenize_long_text = lru_cache(maxsize=4)(TokenizedText)
 
 
 def unescape_codepoints(query: str) -> str:

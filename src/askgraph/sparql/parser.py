@@ -234,7 +234,12 @@ class _QueryParser:
             case "CONSTRUCT":
                 query = self.parse_construct(start)
             case "DESCRIBE":
-                query = self.parse_describe(start)
+                resources: list[ast.Term] = []
+                if not self.skip("*"):
+                    while not resources or self.token.kind in ("variable", "iri", "pname"):
+                        resources.append(self.parse_variable_or_iri())
+                query = ast.Query("DESCRIBE", ast.Group(), resources=tuple(resources))
+                query = self.parse_remainder(query, start, needs_where=False)
             case _:
                 query = self.parse_remainder(ast.Query("ASK", ast.Group()), start)
         if self.token.kind != "end":
@@ -279,14 +284,6 @@ class _QueryParser:
         self.take("}")
         self.is_template = False
         return tuple(patterns)
-
-    def parse_describe(self, start: int) -> ast.Query:
-        resources: list[ast.Term] = []
-        if not self.skip("*"):
-            while not resources or self.token.kind in ("variable", "iri", "pname"):
-                resources.append(self.parse_variable_or_iri())
-        query = ast.Query("DESCRIBE", ast.Group(), resources=tuple(resources))
-        return self.parse_remainder(query, start, needs_where=False)
 
     def parse_remainder(
         self,

@@ -183,7 +183,13 @@ def _escape_local_name(local: str) -> str | None:
 
 
 def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
-    names = _suggest_names(namespace) or ["ns"]
+    parts = urlsplit(namespace)
+    segments = re.split(r"[/#:?&=]", unquote(parts.path + "/" + parts.query + "/" + parts.fragment))
+    host = (parts.hostname or "").split(".")
+    texts = [*reversed(segments), *sorted(host[:-1] or host, key=len, reverse=True)]
+    names = [_normalize_name(text) for text in texts]
+    specific_names = [name for name in names if name and name not in _GENERIC_WORDS]
+    names = list(dict.fromkeys(specific_names or [name for name in names if name])) or ["ns"]
     candidates = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
     for candidate in candidates:
         if candidate not in used_prefixes:
@@ -192,17 +198,6 @@ def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
     while f"{names[0]}{number}" in used_prefixes:
         number += 1
     return f"{names[0]}{number}"
-
-
-def _suggest_names(namespace: str) -> list[str]:
-    """Return possible names for a namespace: its last specific part first, its host last."""
-    parts = urlsplit(namespace)
-    segments = re.split(r"[/#:?&=]", unquote(parts.path + "/" + parts.query + "/" + parts.fragment))
-    host = (parts.hostname or "").split(".")
-    texts = [*reversed(segments), *sorted(host[:-1] or host, key=len, reverse=True)]
-    names = [_normalize_name(text) for text in texts]
-    specific_names = [name for name in names if name and name not in _GENERIC_WORDS]
-    return list(dict.fromkeys(specific_names or [name for name in names if name]))
 
 
 def _normalize_name(text: str) -> str:

@@ -367,14 +367,10 @@ class QueryFormatter(_InlineWriter):
         if call.name in ("IN", "NOT IN"):
             return [self.write_operand(first, own_level + 1), *map(self.write, further)]
         inner_level = own_level + (own_level == _COMPARISON_LEVEL)
-        if call.name == "||":
-            return [
-                self.write_alternative(first, own_level),
-                *(self.write_alternative(argument, own_level + 1) for argument in further),
-            ]
+        write = self.write_alternative if call.name == "||" else self.write_operand
         return [
-            self.write_operand(first, inner_level),
-            *(self.write_operand(argument, own_level + 1) for argument in further),
+            write(first, inner_level),
+            *(write(argument, own_level + 1) for argument in further),
         ]
 
     def write_alternative(self, expression: ast.Expression, level: int) -> str:
@@ -501,8 +497,6 @@ class _PlainFormatter(QueryFormatter):
 
     def write_plain_lines(self, element: ast.Element) -> list[str]:
         match element:
-            case ast.Pattern():
-                return [self.write_element(element)]
             case ast.Nested(word="OPTIONAL"):
                 return [f"OPTIONAL {{ {' '.join(self.write_body(element.group))} }}"]
             case ast.Nested():
@@ -524,9 +518,6 @@ class _PlainFormatter(QueryFormatter):
                 condition=ast.Call(name="NOT EXISTS", arguments=(ast.Group() as group,))
             ):
                 return ["FILTER NOT EXISTS {", *self.write_braced_body(group)]
-            case ast.Values():
-                head, rows = self.write_table(element)
-                return [f"VALUES {head} {{ {' '.join(rows)} }}"]
             case _:
                 return [self.write_element(element)]
 

@@ -237,22 +237,20 @@ class _ClauseFinder:
             position.is_alternative,
         )
         if position.is_in_exists:
-            self.check_uncorrelated(clause, service.group)
-        return clause
-
-    def check_uncorrelated(self, clause: ServiceClause, body: Group) -> None:
-        """Raise `QueryError` if a clause depends on values from around an EXISTS."""
-        text_before, text_after = self.text[: clause.start], self.text[clause.end :]
-        outer_variables = tokenize(text_before).variable_names | tokenize(text_after).variable_names
-        unbound = (
-            tokenize(clause.body).variable_names - clause.certain
-        ) | self.find_unbound_variables(body)
-        if correlated := unbound & outer_variables:
-            raise QueryError(
-                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of "
-                "the query around it: bind it inside with a pattern, or move the condition "
-                "out of the SERVICE"
+            text_before, text_after = self.text[: clause.start], self.text[clause.end :]
+            outer_variables = (
+                tokenize(text_before).variable_names | tokenize(text_after).variable_names
             )
+            unbound = (
+                tokenize(clause.body).variable_names - clause.certain
+            ) | self.find_unbound_variables(service.group)
+            if correlated := unbound & outer_variables:
+                raise QueryError(
+                    f"the SERVICE <{clause.target}> within EXISTS reads ?{min(correlated)} of "
+                    "the query around it: bind it inside with a pattern, or move the condition "
+                    "out of the SERVICE"
+                )
+        return clause
 
     def find_unbound_variables(self, group: Group) -> frozenset[str]:
         """Return the variables that expressions read and their group does not bind."""

@@ -147,9 +147,32 @@ def choose_restriction(
         pieces += _build_level_pieces(text, level, evaluated_clauses)
     if clause.graph and pieces:
         pieces = [_wrap_in_graph(pieces, clause.graph)]
+    components: list[list[_PatternPiece]] = []
+    for piece in pieces:
+        if piece.order == _FILTER_ORDER:
+            continue
+        unlinked = [component for component in components if not _is_linked(component, piece)]
+        linked_pieces = [
+            other_piece
+            for component in components
+            if _is_linked(component, piece)
+            for other_piece in component
+        ]
+        components = [*unlinked, [*linked_pieces, piece]]
+    filters = [piece for piece in pieces if piece.order == _FILTER_ORDER]
     restrictions = [
         _build_restriction(clause, component, prologue)
-        for component in _find_components(pieces)
+        for component in [
+            [
+                *sorted(component, key=lambda piece: piece.order),
+                *(
+                    other_piece
+                    for other_piece in filters
+                    if other_piece.used_variables <= _get_bound_variables(component)
+                ),
+            ]
+            for component in components
+        ]
         if component
     ]
     return max(
@@ -264,34 +287,6 @@ def _get_position(part: Part) -> int:
             case (sparql.Query() as select,):
                 return get_span(select)[0]
     return get_span(part)[0]
-
-
-def _find_components(pieces: list[_PatternPiece]) -> list[list[_PatternPiece]]:
-    """Return groups of pieces that are linked by variables, with the filters that apply to them."""
-    components: list[list[_PatternPiece]] = []
-    for piece in pieces:
-        if piece.order == _FILTER_ORDER:
-            continue
-        unlinked = [component for component in components if not _is_linked(component, piece)]
-        linked_pieces = [
-            other_piece
-            for component in components
-            if _is_linked(component, piece)
-            for other_piece in component
-        ]
-        components = [*unlinked, [*linked_pieces, piece]]
-    filters = [piece for piece in pieces if piece.order == _FILTER_ORDER]
-    return [
-        [
-            *sorted(component, key=lambda piece: piece.order),
-            *(
-                other_piece
-                for other_piece in filters
-                if other_piece.used_variables <= _get_bound_variables(component)
-            ),
-        ]
-        for component in components
-    ]
 
 
 def _is_linked(component: list[_PatternPiece], piece: _PatternPiece) -> bool:

@@ -94,15 +94,28 @@ def _replace_service_call(
     if group_end is None:
         return
     outer_tokens = [*tokens[:index], *tokens[closing + 1 :]]
-    labels = {
-        **_find_labels_in_call(tokens[opening + 1 : closing]),
-        **_find_labels_by_name(outer_tokens),
+    names = dict.fromkeys(token.text[1:] for token in outer_tokens if token.kind == "variable")
+    inside = tokens[opening + 1 : closing]
+    labels: dict[str, tuple[str, str]] = {}
+    for subject, predicate, variable in zip(inside, inside[1:], inside[2:], strict=False):
+        kinds = subject.kind, predicate.kind, variable.kind
+        local = predicate.text.strip("<>").rsplit("#")[-1].rsplit("/")[-1].rsplit(":")[-1]
+        suffix = local[:1].upper() + local[1:]
+        if kinds in (("variable", "pname", "variable"), ("variable", "iri", "variable")):
+            labels[variable.text[1:]] = (
+                subject.text[1:],
+                _LABEL_PREDICATE_BY_SUFFIX.get(suffix, RDFS_LABEL),
+            )
+    labels |= {
+        name: (name.removesuffix(suffix), predicate)
+        for name in names
+        for suffix, predicate in _LABEL_PREDICATE_BY_SUFFIX.items()
+        if name.endswith(suffix) and name.removesuffix(suffix) in names
     }
-    used_variables = {token.text[1:] for token in outer_tokens if token.kind == "variable"}
     patterns = [
         _write_optional_label(subject, predicate, name, languages)
         for name, (subject, predicate) in labels.items()
-        if name in used_variables
+        if name in names
         for languages in _list_languages(language)
     ]
     if patterns:
@@ -116,32 +129,6 @@ def _find_group_end(tokens: Sequence[Token], start: int) -> int | None:
         if depth < 0:
             return index
     return None
-
-
-def _find_labels_by_name(outside: Sequence[Token]) -> dict[str, tuple[str, str]]:
-    """Return the variables that the service binds by their names: `?xLabel` for `?x`."""
-    names = dict.fromkeys(token.text[1:] for token in outside if token.kind == "variable")
-    return {
-        name: (name.removesuffix(suffix), predicate)
-        for name in names
-        for suffix, predicate in _LABEL_PREDICATE_BY_SUFFIX.items()
-        if name.endswith(suffix) and name.removesuffix(suffix) in names
-    }
-
-
-def _find_labels_in_call(inside: Sequence[Token]) -> dict[str, tuple[str, str]]:
-    """Return the variables in patterns within the call: `?x rdfs:label ?name`."""
-    labels: dict[str, tuple[str, str]] = {}
-    for subject, predicate, variable in zip(inside, inside[1:], inside[2:], strict=False):
-        kinds = subject.kind, predicate.kind, variable.kind
-        local = predicate.text.strip("<>").rsplit("#")[-1].rsplit("/")[-1].rsplit(":")[-1]
-        suffix = local[:1].upper() + local[1:]
-        if kinds in (("variable", "pname", "variable"), ("variable", "iri", "variable")):
-            labels[variable.text[1:]] = (
-                subject.text[1:],
-                _LABEL_PREDICATE_BY_SUFFIX.get(suffix, RDFS_LABEL),
-            )
-    return labels
 
 
 def _list_languages(language: str) -> tuple[tuple[str, ...], ...]:

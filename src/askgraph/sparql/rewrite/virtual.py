@@ -127,7 +127,13 @@ class VirtualPatternExpander:
         """Return a query with its patterns expanded, including those of sub-selects."""
         with_columns = transform(replace(tree, template=()), self._name_columns, enter=_is_local)
         expanded: Query = transform(with_columns, self._expand_node, enter=_is_local)
-        return replace(expanded, template=tuple(map(self._restore_blank_nodes, tree.template)))
+        # The template has blank nodes instead of the variables from parsing.
+        to_node = self._to_blank_node
+        template = tuple(
+            replace(pattern, subject=to_node(pattern.subject), object=to_node(pattern.object))
+            for pattern in tree.template
+        )
+        return replace(expanded, template=template)
 
     def _name_columns(self, node: object) -> object:
         """Return a query with `*` replaced by its columns."""
@@ -192,14 +198,6 @@ class VirtualPatternExpander:
         numbers: Iterator[int] = self._numbers  # type: ignore[attr-defined]
         return Variable(
             next(f"between{number}" for number in numbers if f"between{number}" not in self.names)
-        )
-
-    def _restore_blank_nodes(self, pattern: Pattern) -> Pattern:
-        """Return a template pattern with blank nodes instead of the variables from parsing."""
-        return replace(
-            pattern,
-            subject=self._to_blank_node(pattern.subject),
-            object=self._to_blank_node(pattern.object),
         )
 
     def _to_blank_node(self, term: Term) -> Term:
@@ -340,16 +338,15 @@ _SET_AGGREGATES = frozenset(["MIN", "MAX", "SAMPLE"])
 def _is_duplicate_sensitive(query: Query) -> bool:
     aggregates = _find_aggregates(query)
     if query.group_by or aggregates:
-        return not all(map(_is_duplicate_insensitive, aggregates))
+        return not all(
+            bool(call.arguments)
+            if call.name == "COUNT DISTINCT"
+            else call.name in _SET_AGGREGATES or call.name.endswith(" DISTINCT")
+            for call in aggregates
+        )
     if query.form == "SELECT":
         return not query.distinct
     return query.limit is not None or bool(query.offset)
-
-
-def _is_duplicate_insensitive(call: Call) -> bool:
-    if call.name == "COUNT DISTINCT":
-        return bool(call.arguments)
-    return call.name in _SET_AGGREGATES or call.name.endswith(" DISTINCT")
 
 
 def _find_aggregates(query: Query) -> list[Call]:
