@@ -498,21 +498,6 @@ def build_arrays(
     texts, triple_ids = list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
     if as_stored:
         normalize_literals(texts)
-    terms, rank = _rank_terms(texts)
-    del texts
-    rank.take(triple_ids, out=triple_ids, mode="clip")  # in place, as there may be many millions
-    return _arrange(terms, triple_ids, complete=complete)
-
-
-def _iterate_texts(triples: Iterable[Triple | Quad | TripleTexts]) -> Iterator[TripleTexts]:
-    for triple in triples:
-        if isinstance(triple, tuple):
-            yield triple
-        elif not isinstance(triple.subject, Triple) and not isinstance(triple.object, Triple):
-            yield str(triple.subject), str(triple.predicate), str(triple.object)
-
-
-def _rank_terms(texts: list[str]) -> tuple[TermTable, Ids]:
     order = sorted(range(len(texts)), key=texts.__getitem__)  # as their bytes sort in UTF-8
     is_first = np.ones(len(order), dtype=np.bool_)
     is_first[1:] = [
@@ -525,7 +510,18 @@ def _rank_terms(texts: list[str]) -> tuple[TermTable, Ids]:
         for position, is_first_text in zip(order, is_first.tolist(), strict=True)
         if is_first_text
     )
-    return TermTable.from_texts(distinct_texts), rank
+    terms = TermTable.from_texts(distinct_texts)
+    del texts, order, is_first, distinct_texts
+    rank.take(triple_ids, out=triple_ids, mode="clip")  # in place, as there may be many millions
+    return _arrange(terms, triple_ids, complete=complete)
+
+
+def _iterate_texts(triples: Iterable[Triple | Quad | TripleTexts]) -> Iterator[TripleTexts]:
+    for triple in triples:
+        if isinstance(triple, tuple):
+            yield triple
+        elif not isinstance(triple.subject, Triple) and not isinstance(triple.object, Triple):
+            yield str(triple.subject), str(triple.predicate), str(triple.object)
 
 
 def _arrange(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
@@ -553,7 +549,12 @@ def _arrange(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> G
     del edges, order, numbers
     size = int(predicate_offsets[-1])
     by_subject, by_object = subjects[:size], objects_sorted[:size]
-    sorts, values = _parse_values(terms)
+    sorts = np.full(terms.first_iri, ValueKind.TEXT, dtype=np.uint8)
+    values = np.full(terms.first_iri, np.nan)
+    for term_id, text in enumerate(_iterate_literals(terms)):
+        has_language = text[text.rindex('"') + 1 :][:1] == "@"
+        if not has_language or text[1].isdigit():  # with a language, a text or a date
+            sorts[term_id], values[term_id] = parse_value(text)
     return GraphArrays(
         terms=terms,
         predicates=predicate_ids,
@@ -597,16 +598,6 @@ def _group_predicates(nodes: Ids, starts: NDArray[np.int64]) -> Ids:
 
 def _compute_offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(np.bincount(ids, minlength=size))))
-
-
-def _parse_values(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    sorts = np.full(terms.first_iri, ValueKind.TEXT, dtype=np.uint8)
-    values = np.full(terms.first_iri, np.nan)
-    for term_id, text in enumerate(_iterate_literals(terms)):
-        has_language = text[text.rindex('"') + 1 :][:1] == "@"
-        if not has_language or text[1].isdigit():  # with a language, a text or a date
-            sorts[term_id], values[term_id] = parse_value(text)
-    return sorts, values
 
 
 def _iterate_literals(terms: TermTable) -> Iterator[str]:

@@ -258,10 +258,6 @@ class Glossary:
         }
 
     @cached_property
-    def _entries_by_key(self) -> Mapping[tuple[str, ...], GlossaryEntry]:
-        return {entry.key: entry for entry in self.entries}
-
-    @cached_property
     def _entries_by_name(self) -> Mapping[tuple[str, ...], GlossaryEntry]:
         return {stem_name(name): entry for entry in self.entries for name, _ in entry.names}
 
@@ -288,7 +284,7 @@ class Glossary:
 
     def add_entries(self, *entries: GlossaryEntry) -> "Glossary":
         """Return a glossary with more entries, replacing those with the same word."""
-        entries_by_key = {**self._entries_by_key, **{entry.key: entry for entry in entries}}
+        entries_by_key = {entry.key: entry for entry in (*self.entries, *entries)}
         sorted_entries = sorted(entries_by_key.values(), key=lambda entry: entry.word.casefold())
         return Glossary(tuple(sorted_entries), self.instructions)
 
@@ -468,15 +464,12 @@ def check_size(glossary: Glossary) -> None:
 
 def format_glossary(glossary: Glossary) -> str:
     """Format a glossary as a file that `parse_glossary` reads."""
-    return "\n".join(_format_blocks(glossary))
-
-
-def _format_blocks(glossary: Glossary) -> Iterator[str]:
-    if glossary.instructions:
-        yield f"instructions = {to_toml(glossary.instructions)}\n"
+    text = glossary.instructions
+    blocks = [f"instructions = {to_toml(text)}\n"] if text else []
     for entry in glossary.entries:
         lines = (f"{key} = {to_toml(value)}" for key, value in entry.to_table().items())
-        yield "\n".join(("[[entry]]", *lines, ""))
+        blocks.append("\n".join(("[[entry]]", *lines, "")))
+    return "\n".join(blocks)
 
 
 def to_toml(value: object) -> str:
@@ -521,10 +514,12 @@ def parse_turtle_glossary(
         node = SubjectDescription(subject, statements)
         comments.extend(_read_comments(node, PrefixMap(prefixes)))
         for entry in _parse_entries(node, source):
-            previous = entries.get(entry.key)
-            entries[entry.key] = (
-                entry if previous is None else _merge_entries(previous, entry, source)
-            )
+            first = entries.setdefault(entry.key, entry)
+            if first.means and entry.means:
+                means = tuple(dict.fromkeys((*first.means, *entry.means)))
+                entries[entry.key] = replace(first, means=means)
+            elif (first.same_as, first.query) != (entry.same_as, entry.query):
+                raise to_duplicate_error(entry, first, source)
     if not (entries or comments):
         raise SetupError(
             f"{source} explains no word: put skos:altLabel on the classes, properties and things "
@@ -606,15 +601,6 @@ def _read_definition(node: SubjectDescription, source: str) -> dict[str, Any] | 
         table["value"] = function[2] if function else value
         table["aggregate"] = functions[function[1].upper()] if function else ""
     return table
-
-
-def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> GlossaryEntry:
-    """Merge the entries of a word that occurs at several subjects."""
-    if first.means and entry.means:
-        return replace(first, means=tuple(dict.fromkeys((*first.means, *entry.means))))
-    if (first.same_as, first.query) != (entry.same_as, entry.query):
-        raise to_duplicate_error(entry, first, source)
-    return first
 
 
 def _read_comments(node: SubjectDescription, prefixes: PrefixMap) -> Iterator[str]:

@@ -61,6 +61,12 @@ def build_profile(
     languages: Counter[str] = Counter()
     for p in predicates:
         languages.update(dict(p.languages))
+    datasets = (get_objects(graph, kind, v.RDF_TYPE, inverse=True) for kind in _DATASET_CLASSES)
+    descriptions = (
+        get_texts(graph, *dataset, v.DESCRIPTION_PREDICATES)
+        for dataset in datasets
+        if len(dataset) == 1
+    )
     profile = parts.Profile(
         triples=len(graph),
         classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
@@ -70,7 +76,7 @@ def build_profile(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=build_partitions(graph),
         types=tuple(detect_own_types(graph).items()),
-        described=_read_description(graph),
+        described=next(filter(None, descriptions), ()),
     )
     profile = replace(profile, completeness=parts.build_complete_parts(profile))
     return add_vocabulary_names(profile, vocabularies)
@@ -108,17 +114,6 @@ _DATASET_CLASSES = (
     v.SCHEMA + "Dataset",
     v.OWL_ONTOLOGY,
 )
-
-
-def _read_description(graph: GraphArrays) -> tuple[tuple[str, str], ...]:
-    """Return the description of the graph's only dataset, else of its ontology."""
-    datasets = (get_objects(graph, kind, v.RDF_TYPE, inverse=True) for kind in _DATASET_CLASSES)
-    descriptions = (
-        get_texts(graph, *dataset, v.DESCRIPTION_PREDICATES)
-        for dataset in datasets
-        if len(dataset) == 1
-    )
-    return next(filter(None, descriptions), ())
 
 
 def _collect_instances(graph: GraphArrays) -> dict[str, Ids]:
@@ -308,7 +303,17 @@ def _build_predicate_partitions(
         for cls in groups.classes[source]:
             for target_class in groups.classes[target] or (v.RDFS_RESOURCE,):
                 targets[cls][target_class] += count
-    kinds, names = _number_datatypes(graph, objects[is_literal])
+    literals = objects[is_literal]
+    distinct_literals = deduplicate(literals)
+    number_by_datatype: dict[str, int] = {}
+    numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)
+    step = max(1, len(distinct_literals) // _MAX_READ_LITERALS)
+    for index in range(0, len(distinct_literals), step):
+        datatype, _ = _get_literal_type(graph.terms, int(distinct_literals[index]))
+        numbers[distinct_literals[index : index + step]] = number_by_datatype.setdefault(
+            datatype, len(number_by_datatype)
+        )
+    kinds, names = numbers[literals], list(number_by_datatype)
     for source, kind, count in _count_pairs(
         groups.numbers[subjects[is_literal]], kinds, len(names)
     ):
@@ -360,17 +365,6 @@ def _count_pairs(
     keys, counts = tally_ids(first * size + second)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         yield key // size, key % size, count
-
-
-def _number_datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
-    distinct_literals = deduplicate(literals)
-    names: dict[str, int] = {}
-    numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)
-    step = max(1, len(distinct_literals) // _MAX_READ_LITERALS)
-    for index in range(0, len(distinct_literals), step):
-        datatype, _ = _get_literal_type(graph.terms, int(distinct_literals[index]))
-        numbers[distinct_literals[index : index + step]] = names.setdefault(datatype, len(names))
-    return numbers[literals], list(names)
 
 
 _MIN_CLASS_SHARE = 0.9

@@ -229,20 +229,15 @@ def _iterate_short_value_names(graph: GraphArrays, predicate: str) -> Iterator[I
     ends = graph.get_ends(number, inverse=True) if number is not None else np.zeros(0, np.int32)
     ids = ends[ends < graph.terms.first_iri]
     texts = list(graph.terms.iterate_values(ids))
-    common_word = find_common_first_word(texts)
+    words = (split_tokens(text) for text in texts)
+    counts = Counter(tokens[0] for tokens in words if len(tokens) > 1)
+    word, count = max(counts.items(), key=lambda entry: entry[1], default=("", 0))
+    common_word = word if count >= max(_MIN_ALIKE_NAMES, len(texts) / 2) else ""
     for term_id, text in zip(ids.tolist(), texts, strict=True):
         if is_short_value(text):
             target = graph.terms.get_text(term_id)
             for short in list_short_names(text, common_word):
                 yield IndexedName(short, target, ItemKind.VALUE, preferred=False)
-
-
-def find_common_first_word(texts: Sequence[str]) -> str:
-    """Return the folded word that most of some names begin with, else ""."""
-    words = (split_tokens(text) for text in texts)
-    counts = Counter(tokens[0] for tokens in words if len(tokens) > 1)
-    word, count = max(counts.items(), key=lambda entry: entry[1], default=("", 0))
-    return word if count >= max(_MIN_ALIKE_NAMES, len(texts) / 2) else ""
 
 
 def list_short_names(name: str, common_word: str = "") -> tuple[str, ...]:

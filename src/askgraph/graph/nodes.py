@@ -141,7 +141,31 @@ class _EntityBuilder:
         degrees = degrees + np.diff(graph.in_offsets[first : last + 1])
         names = _collect_texts(graph, first, last, self.name_predicates)
         alternatives = _collect_texts(graph, first, last, self.alternative_predicates)
-        infos = self._collect_infos(first, last)
+        infos: dict[int, tuple[str, ...]] = {}
+        terms = self.graph.terms
+        kinds = _collect_targets(self.graph, first, last, v.RDF_TYPE)
+        parents = _collect_targets(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
+        for term_id in (np.flatnonzero(self.is_class[first:last]) + first).tolist():
+            above = [
+                self.labels.get(parent) or split_local_name(terms.get_value(parent))
+                for parent in parents.get(term_id, ())[:_MAX_PARENTS]
+            ]
+            infos[term_id] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
+        for term_id, types in kinds.items():
+            if term_id not in infos:
+                classes = [
+                    cls
+                    for cls in types
+                    if cls in self.labels and terms.get_value(cls) not in _GENERIC_CLASSES
+                ]
+                classes.sort(key=lambda cls: self.sizes[cls])
+                infos[term_id] = tuple(self.labels[cls] for cls in classes[:_MAX_TYPES])
+        for term_id, texts in _collect_texts(self.graph, first, last, self.descriptions).items():
+            description = choose_label(
+                [split_literal(terms.get_text(text))[::2] for text in texts], self.languages
+            )
+            if description:
+                infos[term_id] = (*infos.get(term_id, ()), _clip(description))
         contexts = self.neighbours.describe_block(first, last, self.is_code[first:last])
         for term_id in (
             np.flatnonzero((degrees > 0) & ~self.is_excluded[first:last]) + first
@@ -181,34 +205,6 @@ class _EntityBuilder:
         if initials := build_acronym(label):
             texts[initials] = None
         return label, tuple(text for text in texts if text != label)
-
-    def _collect_infos(self, first: int, last: int) -> dict[int, tuple[str, ...]]:
-        infos: dict[int, tuple[str, ...]] = {}
-        terms = self.graph.terms
-        kinds = _collect_targets(self.graph, first, last, v.RDF_TYPE)
-        parents = _collect_targets(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
-        for term_id in (np.flatnonzero(self.is_class[first:last]) + first).tolist():
-            above = [
-                self.labels.get(parent) or split_local_name(terms.get_value(parent))
-                for parent in parents.get(term_id, ())[:_MAX_PARENTS]
-            ]
-            infos[term_id] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
-        for term_id, types in kinds.items():
-            if term_id not in infos:
-                classes = [
-                    cls
-                    for cls in types
-                    if cls in self.labels and terms.get_value(cls) not in _GENERIC_CLASSES
-                ]
-                classes.sort(key=lambda cls: self.sizes[cls])
-                infos[term_id] = tuple(self.labels[cls] for cls in classes[:_MAX_TYPES])
-        for term_id, texts in _collect_texts(self.graph, first, last, self.descriptions).items():
-            description = choose_label(
-                [split_literal(terms.get_text(text))[::2] for text in texts], self.languages
-            )
-            if description:
-                infos[term_id] = (*infos.get(term_id, ()), _clip(description))
-        return infos
 
 
 def _select_name_predicates(

@@ -61,6 +61,15 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> parts.Profile 
         replace(p, naming=p.naming or (parts.get_standard_role(iri) if p.datatypes else ""))
         for iri, p in predicates.items()
     ]
+    counts: Counter[str] = Counter()
+    for node in statements.list_subjects(v.SD_NAME):
+        name = statements.get_iri(node, v.SD_NAME)
+        sizes = [
+            statements.get_number(g, v.VOID_TRIPLES) or 0
+            for g in statements.get_nodes(node, v.SD_GRAPH)
+        ]
+        if name is not None:
+            counts[name] = max([*sizes, counts[name]])
     complete_profile = replace(
         profile,
         triples=profile.triples or sum(p.triples for p in predicates_with_naming),
@@ -68,7 +77,7 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> parts.Profile 
         predicates=tuple(predicates_with_naming),
         languages=profile.languages or _add_counts(p.languages for p in predicates_with_naming),
         source=source or profile.source,
-        graphs=_read_graph_sizes(statements),
+        graphs=parts.sort_counts(counts),
         prefixes=tuple(sorted(statements.prefixes.items())),
     )
     vocabularies = load_vocabularies([*classes, *predicates])
@@ -130,22 +139,19 @@ def _add_counts(counts_list: Iterable[parts.Counts]) -> parts.Counts:
     return parts.sort_counts(total)
 
 
-def _read_graph_sizes(statements: RdfStatements) -> parts.Counts:
-    counts: Counter[str] = Counter()
-    for node in statements.list_subjects(v.SD_NAME):
-        name = statements.get_iri(node, v.SD_NAME)
-        sizes = [
-            statements.get_number(g, v.VOID_TRIPLES) or 0
-            for g in statements.get_nodes(node, v.SD_GRAPH)
-        ]
-        if name is not None:
-            counts[name] = max([*sizes, counts[name]])
-    return parts.sort_counts(counts)
-
-
 def _measure_completeness(statements: RdfStatements, profile: parts.Profile) -> parts.Profile:
-    if own_parts := read_own_parts(statements):
-        return replace(profile, completeness=parts.replace_parts(own_parts, {}))
+    own_parts: list[parts.Part] = []
+    for node in statements.list_subjects(OwnTerms.seen):
+        count = statements.get_number(node, OwnTerms.seen) or 0
+        total = statements.get_number(node, OwnTerms.total)
+        notes = statements.get_texts(node, v.RDFS_COMMENT)
+        note = notes[0][0] if notes else ""
+        own_parts += [
+            parts.Part(name, count, total, note)
+            for name, _ in statements.get_texts(node, OwnTerms.name)
+        ]
+    if own_parts:
+        return replace(profile, completeness=parts.replace_parts(tuple(own_parts), {}))
     schema: list[parts.ClassProfile | parts.PredicateProfile] = [
         *profile.classes,
         *profile.predicates,
@@ -323,21 +329,6 @@ class OwnTerms:
     naming = OWN_NAMESPACE + "naming"
     sampled = OWN_NAMESPACE + "sampled"
     prefix = OWN_NAMESPACE + "prefix"
-
-
-def read_own_parts(statements: RdfStatements) -> tuple[parts.Part, ...]:
-    """Return the completeness that is stated in our own vocabulary."""
-    parts_list = []
-    for node in statements.list_subjects(OwnTerms.seen):
-        count = statements.get_number(node, OwnTerms.seen) or 0
-        total = statements.get_number(node, OwnTerms.total)
-        notes = statements.get_texts(node, v.RDFS_COMMENT)
-        note = notes[0][0] if notes else ""
-        parts_list += [
-            parts.Part(name, count, total, note)
-            for name, _ in statements.get_texts(node, OwnTerms.name)
-        ]
-    return tuple(parts_list)
 
 
 def apply_own_terms(statements: RdfStatements, profile: parts.Profile) -> parts.Profile:

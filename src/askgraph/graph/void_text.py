@@ -37,30 +37,6 @@ class _VoidWriter:
 
     def build_triples(self, profile: parts.Profile) -> Iterator[Triple]:
         """Yield all triples, the dataset first."""
-        yield from self._build_dataset(profile)
-        for graph, number in profile.graphs:
-            yield from self._build_graph(graph, number)
-        for part in profile.completeness:
-            node = self._make_part_node("known", part.name)
-            yield from _describe_node(node, (OwnTerms.name, part.name), (OwnTerms.seen, part.seen))
-            yield from _describe_node(
-                node, (OwnTerms.total, part.total), (v.RDFS_COMMENT, part.note or None)
-            )
-        for prefix, space in profile.prefixes:
-            node = self._make_part_node("prefix", prefix)
-            yield from _describe_node(node, (v.SH_PREFIX, prefix), (v.SH_NAMESPACE, space))
-        by_class: dict[str, list[parts.Partition]] = {c.iri: [] for c in profile.classes}
-        for partition in profile.partitions:
-            by_class.setdefault(partition.cls, []).append(partition)
-        profiled_classes = {c.iri: c for c in profile.classes}
-        for iri, partitions in by_class.items():
-            yield from self._build_class(
-                profiled_classes.get(iri, parts.ClassProfile(iri, 0)), partitions
-            )
-        for predicate in profile.predicates:
-            yield from self._build_predicate(predicate)
-
-    def _build_dataset(self, profile: parts.Profile) -> Iterator[Triple]:
         node = self._dataset
         source = profile.source
         endpoint = source.startswith(("http://", "https://"))
@@ -86,6 +62,27 @@ class _VoidWriter:
             yield from _describe_node(
                 node, *((division, self._make_part_node(kind, name)) for name in names)
             )
+        for graph, number in profile.graphs:
+            yield from self._build_graph(graph, number)
+        for part in profile.completeness:
+            node = self._make_part_node("known", part.name)
+            yield from _describe_node(node, (OwnTerms.name, part.name), (OwnTerms.seen, part.seen))
+            yield from _describe_node(
+                node, (OwnTerms.total, part.total), (v.RDFS_COMMENT, part.note or None)
+            )
+        for prefix, space in profile.prefixes:
+            node = self._make_part_node("prefix", prefix)
+            yield from _describe_node(node, (v.SH_PREFIX, prefix), (v.SH_NAMESPACE, space))
+        by_class: dict[str, list[parts.Partition]] = {c.iri: [] for c in profile.classes}
+        for partition in profile.partitions:
+            by_class.setdefault(partition.cls, []).append(partition)
+        profiled_classes = {c.iri: c for c in profile.classes}
+        for iri, partitions in by_class.items():
+            yield from self._build_class(
+                profiled_classes.get(iri, parts.ClassProfile(iri, 0)), partitions
+            )
+        for predicate in profile.predicates:
+            yield from self._build_predicate(predicate)
 
     def _get_total(self, profile: parts.Profile, name: str) -> int | None:
         return next((part.total for part in profile.completeness if part.name == name), None)

@@ -105,10 +105,6 @@ class QuestionTemplate:
     rounds: int = 1  # number of questions per class and predicate, with different samples
     measured: bool = False  # whether values must be measurable
 
-    def can_use_class(self, cls: ClassProfile) -> bool:
-        """Return whether the question can be about a class as a whole."""
-        return self.of_class and 1 < cls.instances <= (_MAX_LISTED_ROWS if self.fits else math.inf)
-
     def can_use_predicate(
         self, predicate: PredicateProfile, triple_count: int, cls: ClassProfile
     ) -> bool:
@@ -361,7 +357,8 @@ def _iterate_plans(
     random: Random,
 ) -> Iterator[QuestionPlan]:
     for cls in classes:
-        if template.can_use_class(cls):
+        max_instances = _MAX_LISTED_ROWS if template.fits else math.inf
+        if template.of_class and 1 < cls.instances <= max_instances:
             yield QuestionPlan(kind, template, cls)
         if template.of_class or not cls.name_predicate:
             continue

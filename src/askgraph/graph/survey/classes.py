@@ -316,18 +316,8 @@ async def collect_wikibase_types(session: QuerySession, facts: survey.SurveyFact
     if v.WIKIBASE_DIRECT not in facts.triples:
         return
     forms = await session.select("the properties behind predicates", _FORMS_QUERY)
-    for property_, _, predicate in forms.rows if forms else ():
-        facts.properties[to_plain_value(predicate) or ""] = to_plain_value(property_) or ""
-    type_predicates = await _detect_type_predicates(session)
-    if type_predicates is None:
-        return
-    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), type_predicates, strict=True))
-    session.own_types = facts.types
-    facts.count_own_types()
-
-
-async def _detect_type_predicates(session: QuerySession) -> tuple[str, str] | None:
-    """Return the predicates for types and for superclasses in a sample of entities, or None."""
+    for property_, _, direct in forms.rows if forms else ():
+        facts.properties[to_plain_value(direct) or ""] = to_plain_value(property_) or ""
     sample = await session.select("some things", _ENTITIES_QUERY)
     statements = await _fetch_direct_statements(session, sample.rows if sample else ())
     starts, ends = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
@@ -358,7 +348,12 @@ async def _detect_type_predicates(session: QuerySession) -> tuple[str, str] | No
         if order != kind
         and len(ordered_classes[order] & ends[kind]) >= _MIN_TYPED_SHARE * len(ends[kind])
     ]
-    return max(candidates)[2:] if candidates else None
+    if not candidates:
+        return
+    type_predicates = max(candidates)[2:]
+    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), type_predicates, strict=True))
+    session.own_types = facts.types
+    facts.count_own_types()
 
 
 async def _fetch_direct_statements(
