@@ -62,11 +62,8 @@ def iterate_members(path: Path, suffix: str) -> Iterator[tuple[PurePosixPath, by
         return
     try:
         yield from _iterate_archive(path, selected)
-    except (
-        OSError,
-        RuntimeError,
-        *_BROKEN_FILE_ERRORS,
-    ) as error:  # an encrypted archive is a RuntimeError
+    # An encrypted archive is a RuntimeError.
+    except (OSError, RuntimeError, *_BROKEN_FILE_ERRORS) as error:
         raise SetupError(f"cannot read the archive {path}: {error}") from error
 
 

@@ -330,9 +330,9 @@ class ReplyAssembler:
             llm.TokenLogprob(_join_text([token]), logprob)
         )
 
-    def set_opaque(self, text: str, choice: int = 0) -> None:
+    def set_opaque(self, text: str) -> None:
         """Set the data that the provider expects back."""
-        self._get_partial_choice(choice, text).opaque = text
+        self._get_partial_choice(0, text).opaque = text
 
     def add_signature(self, call: str, signature: str, choice: int = 0) -> None:
         """Add the signature of a call to the data that the provider expects back."""

@@ -419,9 +419,8 @@ class TextMasker:
         self, words: Sequence[str], *, counts: bool
     ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
         """Yield literals that were masked before, of any length."""
-        literals_by_word: dict[
-            str, list[tuple[tuple[str, ...], Literal]]
-        ] = {}  # by their first words
+        # By their first words.
+        literals_by_word: dict[str, list[tuple[tuple[str, ...], Literal]]] = {}
         for literal in self.placeholders.list_literals():
             value = tuple(fold_word(match[0]) for match in _WORD.finditer(literal.value))
             digits = "".join(value)
