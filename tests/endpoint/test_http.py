@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -14,6 +15,13 @@ from askgraph import errors
 from askgraph.endpoint.http import HttpEndpoint
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
+
+
+@pytest.fixture
+async def endpoint(sparql_server: SparqlServer) -> AsyncIterator[HttpEndpoint]:
+    made = HttpEndpoint(sparql_server.url, timeout=30)
+    yield made
+    await made.close()
 
 
 async def rows(server: SparqlServer, query: str = ALL, **settings: object) -> int:
@@ -134,30 +142,21 @@ async def test_a_fault_that_stays_is_reported_after_the_retries(
 
 
 async def test_retry_after_is_honoured_but_never_beyond_the_timeout(
-    sparql_server: SparqlServer,
+    sparql_server: SparqlServer, endpoint: HttpEndpoint
 ) -> None:
     sparql_server.acts.append(faults.status(429, retry_after="1"))
     began = time.monotonic()
     await rows(sparql_server)
     assert time.monotonic() - began >= 1
 
+    sparql_server.requests.clear()
     sparql_server.acts.append(faults.status(429, retry_after="3600"))
     began = time.monotonic()
     with pytest.raises(errors.Overloaded, match="3600 seconds"):
-        await rows(sparql_server)
-    assert time.monotonic() - began < 60
-
-
-async def test_no_request_is_sent_before_the_time_that_the_server_asked_for(
-    sparql_server: SparqlServer,
-) -> None:
-    sparql_server.acts.append(faults.status(429, retry_after="3600"))
-    endpoint = HttpEndpoint(sparql_server.url)
-    with pytest.raises(errors.Overloaded):
-        await endpoint.ask("ASK {}")
+        await endpoint.select(ALL)
     with pytest.raises(errors.Overloaded, match="it asked to wait"):
         await endpoint.ask("ASK {}")
-    await endpoint.close()
+    assert time.monotonic() - began < 60
     assert len(sparql_server.requests) == 1
 
 
@@ -171,38 +170,36 @@ async def test_a_minute_has_its_budget_of_requests(sparql_server: SparqlServer) 
     assert len(sparql_server.requests) == 3
 
 
-@pytest.mark.parametrize("fault", [faults.silence(), faults.slow_drip(0.05)])
+@pytest.mark.parametrize(
+    ("fault", "settings", "words"),
+    [
+        (faults.silence(), {}, r"0\.3 seconds"),
+        (faults.slow_drip(0.05), {}, r"0\.3 seconds"),
+        (faults.silence(), {"read_timeout": 0.2, "timeout": 30}, "sent nothing"),
+    ],
+)
 async def test_nothing_lasts_longer_than_the_timeout(
-    sparql_server: SparqlServer, fault: Fault
+    sparql_server: SparqlServer, fault: Fault, settings: dict[str, float], words: str
 ) -> None:
     sparql_server.always = fault
-    endpoint = HttpEndpoint(sparql_server.url)
+    endpoint = HttpEndpoint(sparql_server.url, **settings)  # type: ignore[arg-type]
     began = time.monotonic()
-    with pytest.raises(errors.TimedOut, match=r"0\.3 seconds"):
-        await endpoint.select(ALL, timeout=0.3)
+    with pytest.raises(errors.TimedOut, match=words):
+        await endpoint.select(ALL, timeout=None if settings else 0.3)
     assert time.monotonic() - began < 60
     await endpoint.close()
 
 
-async def test_a_server_that_stops_sending_is_given_up_at_the_read_timeout(
-    sparql_server: SparqlServer,
+async def test_the_row_cap_ends_the_transfer_of_what_is_longer(
+    sparql_server: SparqlServer, endpoint: HttpEndpoint
 ) -> None:
-    sparql_server.always = faults.silence()
-    with pytest.raises(errors.TimedOut, match="sent nothing"):
-        await rows(sparql_server, read_timeout=0.2)
-
-
-async def test_the_row_cap_ends_the_transfer_of_what_is_longer(sparql_server: SparqlServer) -> None:
     sparql_server.always = faults.endless()
-    endpoint = HttpEndpoint(sparql_server.url, timeout=30)
     result = await endpoint.select(ALL, limit=1000)
     assert len(result.rows) == 1000
-    assert result.truncated
-    assert result.truncated.by == "askgraph"
+    assert result.truncated and result.truncated.by == "askgraph"
     sparql_server.always = faults.capped(7)
     assert (await endpoint.select(ALL, limit=7)).truncated is None
     assert (await endpoint.select(ALL, limit=6)).truncated is not None
-    await endpoint.close()
 
 
 @pytest.mark.parametrize(
@@ -217,12 +214,10 @@ async def test_the_row_cap_ends_the_transfer_of_what_is_longer(sparql_server: Sp
     ],
 )
 async def test_a_cap_of_the_server_is_noticed(
-    sparql_server: SparqlServer, fault: Fault, query: str, cut: bool
+    sparql_server: SparqlServer, endpoint: HttpEndpoint, fault: Fault, query: str, cut: bool
 ) -> None:
     sparql_server.always = fault
-    endpoint = HttpEndpoint(sparql_server.url)
     result = await endpoint.select(query)
-    await endpoint.close()
     assert (result.truncated is not None) == cut
     assert result.truncated is None or result.truncated.by == "server"
 
@@ -274,7 +269,7 @@ def test_settings_that_cannot_work_are_refused() -> None:
         assert "secret" not in str(raised.value)
 
 
-async def test_credentials_do_not_follow_a_redirect_to_another_host(
+async def test_redirects_are_followed_but_not_in_a_circle_nor_with_credentials_to_another_host(
     sparql_server: SparqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("T_SECRET", "s3cr3t")
@@ -284,8 +279,6 @@ async def test_credentials_do_not_follow_a_redirect_to_another_host(
         await rows(sparql_server, auth="bearer", token_env="T_SECRET")
     assert len(sparql_server.requests) == 1
 
-
-async def test_redirects_are_followed_but_not_in_a_circle(sparql_server: SparqlServer) -> None:
     sparql_server.acts.append(faults.redirect("/elsewhere?query=SELECT%20*%20%7B%7D"))
     assert await rows(sparql_server) == 1
 
@@ -294,23 +287,20 @@ async def test_redirects_are_followed_but_not_in_a_circle(sparql_server: SparqlS
         await rows(sparql_server)
 
 
-async def test_a_forbidden_query_is_never_sent(sparql_server: SparqlServer) -> None:
-    endpoint = HttpEndpoint(sparql_server.url)
+async def test_a_forbidden_query_is_never_sent_and_an_allowed_service_is_passed_on(
+    sparql_server: SparqlServer, endpoint: HttpEndpoint
+) -> None:
     with pytest.raises(errors.ForbiddenQuery):
         await endpoint.select("INSERT DATA { <a:b> <a:c> 1 }")
     with pytest.raises(errors.ForbiddenQuery, match=r"evil\.example"):
         await endpoint.select("SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }")
     with pytest.raises(errors.QueryError, match="ASK"):
         await endpoint.select("ASK {}")
-    await endpoint.close()
     assert not sparql_server.requests
 
-
-async def test_an_allowed_service_is_passed_on(sparql_server: SparqlServer) -> None:
     sparql_server.always = faults.capped(1)
     query = "SELECT * { SERVICE <http://other.example/> { ?s ?p ?o } }"
-    services = frozenset({"http://other.example/"})
-    assert await rows(sparql_server, query, services=services) == 1
+    assert await rows(sparql_server, query, services=frozenset({"http://other.example/"})) == 1
 
 
 @pytest.mark.parametrize(
@@ -330,26 +320,21 @@ async def test_the_dialect_is_known_after_the_first_reply(
     assert sent == [parameter], dialect
 
 
-async def test_an_endpoint_outlives_event_loops(sparql_server: SparqlServer) -> None:
-    endpoint = HttpEndpoint(sparql_server.url)
+async def test_an_endpoint_outlives_event_loops(endpoint: HttpEndpoint) -> None:
+    async def ask_and_close() -> bool:
+        try:
+            return await endpoint.ask("ASK { ?s ?p ?o }")
+        finally:
+            await endpoint.close()
 
-    def in_another_loop() -> bool:
-        async def once() -> bool:
-            try:
-                return await endpoint.ask("ASK { ?s ?p ?o }")
-            finally:
-                await endpoint.close()
-
-        return asyncio.run(once())
-
-    assert await asyncio.to_thread(in_another_loop)
+    assert await asyncio.to_thread(lambda: asyncio.run(ask_and_close()))
     assert await endpoint.ask("ASK { ?s ?p ?o }")
-    await endpoint.close()
 
 
-async def test_a_cancelled_call_leaves_the_endpoint_usable(sparql_server: SparqlServer) -> None:
+async def test_a_cancelled_call_leaves_the_endpoint_usable(
+    sparql_server: SparqlServer, endpoint: HttpEndpoint
+) -> None:
     sparql_server.acts.append(faults.silence())
-    endpoint = HttpEndpoint(sparql_server.url)
     call = asyncio.create_task(endpoint.select(ALL))
     while not sparql_server.requests:  # noqa: ASYNC110 - the server has a thread of its own
         await asyncio.sleep(0.01)
@@ -357,4 +342,3 @@ async def test_a_cancelled_call_leaves_the_endpoint_usable(sparql_server: Sparql
     with pytest.raises(asyncio.CancelledError):
         await call
     assert (await endpoint.select(ALL)).rows
-    await endpoint.close()

@@ -84,13 +84,17 @@ async def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_o
 async def test_choices_that_are_more_than_a_server_gives_at_once_are_asked_for_singly(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:
+    llm_server.says = Says(most_choices=1)
+    done = await llm.read_completion(model.complete(ASKED, n=3, seed=10))
+    assert len(done.choices) == 3
+    assert sorted(body["seed"] for body in llm_server.bodies) == [10, 11, 12]
+
+    llm_server.requests.clear()
     bound = "Field 'n': Value must be between 1 <= value <= 2, but got 5"
     llm_server.knows = lambda asked: (
         refused(400, bound) if asked.get("n", 1) > 2 else [Turn("The Moon.")]
     )
-
     done = await llm.read_completion(model.complete(ASKED, n=5, seed=3))
-
     assert [choice.text for choice in done.choices] == ["The Moon."] * 5
     assert sorted(body["seed"] for body in llm_server.bodies[1:]) == [3, 4, 5, 6, 7]
 
@@ -160,47 +164,37 @@ async def test_a_server_that_does_not_stream_is_read_too(
     assert done.usage.total > 0
 
 
-async def test_calls_that_are_all_numbered_zero_are_told_apart(
+async def test_calls_that_are_all_numbered_zero_or_have_no_id_are_told_apart(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:
     def call(id_: str, arguments: object) -> dict[str, object]:
         return {"index": 0, "id": id_, "function": {"name": "search", "arguments": arguments}}
 
     whole = [call("a", '{"text": 1}'), call("b", {"text": 2})]
+    bare = {"function": {"name": "search", "arguments": "{}"}}
     llm_server.acts.append(_events(_said(None, tool_calls=whole), _said("stop")))
+    llm_server.acts.append(_events(_said("tool_calls", tool_calls=[bare, bare])))
 
-    first = (await llm.read_completion(model.complete(ASKED))).first
+    first, second = [(await llm.read_completion(model.complete(ASKED))).first for _ in range(2)]
 
     assert [(one.id, one.arguments) for one in first.calls] == [
         ("a", '{"text": 1}'),
         ("b", '{"text": 2}'),
     ]
     assert first.finish is llm.Finish.CALLS
+    assert len({call.id for call in second.calls}) == 2
 
 
-async def test_calls_without_an_id_get_one(model: OpenAIModel, llm_server: LlmServer) -> None:
-    call = {"function": {"name": "search", "arguments": "{}"}}
-    llm_server.acts.append(_events(_said("tool_calls", tool_calls=[call, call])))
-
-    first = (await llm.read_completion(model.complete(ASKED))).first
-
-    assert len({call.id for call in first.calls}) == 2
-
-
-async def test_words_of_refusal_make_a_refusal(model: OpenAIModel, llm_server: LlmServer) -> None:
+async def test_words_of_refusal_make_a_refusal_and_an_error_in_a_good_reply_is_an_error(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    error = {"error": {"message": "the engine is overloaded"}}
     llm_server.acts.append(_events(_said("stop", refusal="I would rather not.")))
+    llm_server.acts.append(_events(_said(None, content="The"), error))
 
     first = (await llm.read_completion(model.complete(ASKED))).first
 
     assert (first.finish, first.refusal) == (llm.Finish.REFUSED, "I would rather not.")
-
-
-async def test_an_error_inside_a_good_reply_is_an_error(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
-    error = {"error": {"message": "the engine is overloaded"}}
-    llm_server.acts.append(_events(_said(None, content="The"), error))
-
     with pytest.raises(Overloaded, match="overloaded"):
         await llm.read_completion(model.complete(ASKED))
 
@@ -215,33 +209,20 @@ async def test_log_probabilities_add_up(model: OpenAIModel, llm_server: LlmServe
     assert llm_server.bodies[0]["logprobs"] is True
 
 
-async def test_choices_that_are_asked_for_again_have_other_seeds(
-    model: OpenAIModel, llm_server: LlmServer
+@pytest.mark.parametrize(
+    ("start", "settings", "words"),
+    [
+        ([], {"first_timeout": 0.3}, "first"),
+        ([f"data: {json.dumps(_said(None, content='The'))}\n\n"], {"timeout": 0.5}, "no complete"),
+    ],
+)
+async def test_signs_of_life_are_no_first_word_and_no_reply_lasts_beyond_the_total_time(
+    llm_server: LlmServer, start: list[str], settings: dict[str, float], words: str
 ) -> None:
-    llm_server.says = Says(most_choices=1)
+    llm_server.acts.append(faults.breathing(*start))
+    model = OpenAIModel("m", base_url=llm_server.base + "/v1", **settings)  # type: ignore[arg-type]
 
-    done = await llm.read_completion(model.complete(ASKED, n=3, seed=10))
-
-    assert len(done.choices) == 3
-    assert sorted(body["seed"] for body in llm_server.bodies) == [10, 11, 12]
-
-
-async def test_signs_of_life_are_no_first_word(llm_server: LlmServer) -> None:
-    llm_server.acts.append(faults.breathing())
-    model = OpenAIModel("m", base_url=llm_server.base + "/v1", first_timeout=0.3)
-
-    with pytest.raises(TimedOut):
-        await llm.read_completion(model.complete(ASKED))
-
-    await model.close()
-
-
-async def test_a_reply_that_does_not_end_ends_at_the_total_time(llm_server: LlmServer) -> None:
-    start = f"data: {json.dumps(_said(None, content='The'))}\n\n"
-    llm_server.acts.append(faults.breathing(start))
-    model = OpenAIModel("m", base_url=llm_server.base + "/v1", timeout=0.5)
-
-    with pytest.raises(TimedOut, match="no complete reply"):
+    with pytest.raises(TimedOut, match=words):
         await llm.read_completion(model.complete(ASKED))
 
     await model.close()
@@ -269,20 +250,18 @@ def test_one_model_serves_one_event_loop_after_the_other(llm_server: LlmServer) 
     assert [asyncio.run(once()).first.text for _ in range(2)] == ["The Moon.", "The Moon."]
 
 
-def test_a_key_that_is_not_set_is_a_fault_of_the_setup(monkeypatch: pytest.MonkeyPatch) -> None:
+@for_each("url", ["ftp://h/v1", "h/v1", "http://me:word@h/v1", "http://h/v1?key=1", "http://[::1"])
+def test_an_address_that_will_not_do_or_a_key_that_is_not_set_is_a_fault_of_the_setup(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-
+    with pytest.raises(SetupError, match="base_url"):
+        OpenAIModel("m", base_url=url)
     with pytest.raises(SetupError, match="NO_SUCH_KEY"):
         OpenAIModel("m", key_env="NO_SUCH_KEY")
 
 
-@for_each("url", ["ftp://h/v1", "h/v1", "http://me:word@h/v1", "http://h/v1?key=1", "http://[::1"])
-def test_an_address_that_will_not_do_is_a_fault_of_the_setup(url: str) -> None:
-    with pytest.raises(SetupError, match="base_url"):
-        OpenAIModel("m", base_url=url)
-
-
-async def test_the_width_of_the_beam_is_the_number_of_choices(
+async def test_the_width_of_the_beam_is_the_number_of_choices_on_servers_that_know_beams(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:
     llm_server.turns.extend([Turn("The Moon."), Turn("A moon.")])
@@ -292,28 +271,16 @@ async def test_the_width_of_the_beam_is_the_number_of_choices(
     assert [choice.text for choice in found.choices] == ["The Moon.", "A moon."]
     [sent] = llm_server.bodies
     assert sent["use_beam_search"] is True and sent["n"] == 2
-
-
-async def test_a_server_that_does_not_know_beams_is_named_and_not_asked_for_samples(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+    llm_server.turns.clear()
+    for most in (1, 8):
+        llm_server.says.most_choices = most
+        with pytest.raises(SetupError, match="3 beams were requested, but 1 different replies"):
+            await llm.read_completion(model.complete(ASKED, n=3, beams=True))
+    llm_server.requests.clear()
     llm_server.says.refuses = {"use_beam_search"}
-
     with pytest.raises(SetupError, match=r"'m' cannot do a beam search.*vLLM can"):
         await llm.read_completion(model.complete(ASKED, n=2, beams=True))
-    assert len(llm_server.bodies) == 1
-
-
-@pytest.mark.parametrize("most", [1, 8])
-async def test_a_server_that_passes_over_the_wish_is_noticed(
-    model: OpenAIModel, llm_server: LlmServer, most: int
-) -> None:
-    llm_server.says.most_choices = most
-
-    with pytest.raises(
-        SetupError, match="3 beams were requested, but 1 different replies came back"
-    ):
-        await llm.read_completion(model.complete(ASKED, n=3, beams=True))
+    assert len(llm_server.bodies) == 1, "no samples are asked for instead"
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "google"])
