@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -58,6 +59,7 @@ def run(
 
 
 ASKED = "Which moons orbit Jupiter?"
+LINKED = Question(ASKED, given=("http://example.org/Jupiter", "http://example.org/onto#orbits"))
 
 
 def told(model: ScriptedModel) -> str:
@@ -86,7 +88,7 @@ def test_the_nearest_example_stands_where_it_is_wanted(moons: KnowledgeGraph, or
     assert shown[0 if order == "first" else -1] == "Which moons orbit Mars?"
 
 
-def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each(
+def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each_but_not_itself(
     moons: KnowledgeGraph,
 ) -> None:
     again = replace(EXAMPLES[0], question="Which are the moons that orbit Mars?")
@@ -95,11 +97,7 @@ def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each(
     for diverse, number in ((True, 1), (False, 2)):
         _, model = run([GOOD], graph, k=5, diverse=diverse)
         assert told(model).count("?m onto:orbits :Mars") == number
-
-
-def test_the_question_itself_is_never_its_own_example(moons: KnowledgeGraph) -> None:
     _, model = run([GOOD], moons, question="which moons orbit mars", k=3)
-
     assert "?m onto:orbits :Mars" not in told(model)
 
 
@@ -152,16 +150,13 @@ def test_given_links_are_taken_as_they_are_no_others_and_never_made_up(
 
     assert "Entities: :Mars" in asked and "onto:Moon 3: onto:orbits → onto:Planet" in asked
     assert "onto:code" not in asked
-    with pytest.raises(SetupError, match="given"):
-        run([GOOD], moons, links="given")
 
 
 def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: KnowledgeGraph) -> None:
     lacking = [one for one in moons.profile.predicates if not one.iri.endswith("orbits")]
     graph = replace(moons, profile=replace(moons.profile, predicates=tuple(lacking)))
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
 
-    _, model = run([GOOD], graph, question=Question(ASKED, given=given), preset="paper", **ONE)
+    _, model = run([GOOD], graph, question=LINKED, preset="paper", **ONE)
 
     asked = told(model).rpartition("###")[2]
     assert "Entities: <http://example.org/Jupiter>\n" in asked
@@ -175,11 +170,7 @@ def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: Knowledge
 def test_what_is_left_out_is_in_no_part_of_the_prompt(
     moons: KnowledgeGraph, without: str, entities: bool, relations: bool
 ) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
-
-    _, model = run(
-        [GOOD], moons, question=Question(ASKED, given=given), preset="paper", without=without, **ONE
-    )
+    _, model = run([GOOD], moons, question=LINKED, preset="paper", without=without, **ONE)
 
     prompt = told(model)
     assert prompt.count("<sparql>\n") == 3, "demonstrations stay"
@@ -211,11 +202,10 @@ def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
 def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
     moons: KnowledgeGraph,
 ) -> None:
-    given = Question(ASKED, given=("http://example.org/Jupiter", "http://example.org/onto#orbits"))
     beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
 
     trace, model = run([beams], moons, hypotheses="beams", n=3)
-    paper, published = run([beams], moons, question=given, preset="paper")
+    paper, published = run([beams], moons, question=LINKED, preset="paper")
 
     for [sent] in (model.requests, published.requests):
         assert sent.beams and sent.n == 3 and sent.max_tokens
@@ -226,9 +216,16 @@ def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
     assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(paper.outcome, Refusal)
 
 
-def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, variant="fixed", pick="first", k=2)
+def test_fixed_examples_are_the_same_for_all_questions_or_picked_by_hand(
+    moons: KnowledgeGraph,
+) -> None:
+    prompts = []
+    for question in ("How many planets are there?", "Does Io orbit Jupiter?"):
+        _, model = run([GOOD], moons, question=question, variant="fixed", k=2)
+        prompts.append(told(model).partition("Question: ")[2].rpartition("###")[0])
+    assert prompts[0] == prompts[1] != ""
 
+    _, model = run([GOOD], moons, variant="fixed", pick="first", k=2)
     shown = re.findall(r"Question: (.*)", told(model))
     assert shown == [one.question for one in EXAMPLES[:2]] + [ASKED]
 
@@ -339,22 +336,6 @@ def test_without_examples_it_works_as_zero_shot(moons: KnowledgeGraph) -> None:
     assert "no example" in "".join(s.text for s in trace.steps if isinstance(s, Thought))
 
 
-def test_fixed_examples_are_the_same_in_the_same_order_for_all_questions(
-    moons: KnowledgeGraph,
-) -> None:
-    prompts = []
-    for question in ("How many planets are there?", "Does Io orbit Jupiter?"):
-        _, model = run([GOOD], moons, question=question, variant="fixed", k=2)
-        prompts.append(told(model).partition("Question: ")[2].rpartition("###")[0])
-
-    assert prompts[0] == prompts[1] != ""
-
-
-def test_a_store_that_is_not_there_is_the_operators_to_mend(moons: KnowledgeGraph) -> None:
-    with pytest.raises(SetupError, match=r"nowhere\.jsonl"):
-        run([GOOD], moons, examples="nowhere.jsonl")
-
-
 class Late(CountingEndpoint):
     """An endpoint that takes its time over queries about what is ?late."""
 
@@ -387,11 +368,15 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
         ({"choose": "best"}, "must be one of"),
         ({"n": 0}, "'n' must be 1 or more"),
         ({"rows": 0}, "'rows' must be 1 or more"),
+        ({"examples": "nowhere.jsonl"}, r"nowhere\.jsonl"),
+        ({"links": "given"}, "given"),
     ],
 )
-def test_a_wrong_setting_says_what_there_is(wrong: dict[str, object], said: str) -> None:
+def test_a_wrong_setting_says_what_there_is(
+    moons: KnowledgeGraph, wrong: dict[str, Any], said: str
+) -> None:
     with pytest.raises(SetupError, match=said):
-        Dfsl(ScriptedModel([]), **wrong)  # type: ignore[arg-type]
+        run([GOOD], moons, **wrong)
 
 
 def test_values_that_words_name_are_told_with_what_has_them(moons: KnowledgeGraph) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -22,6 +23,7 @@ REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, a
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
+DONE = '{"status": "done", "feedback": "Good."}'
 
 
 FOLLOWING = Question("Which moons orbit Mars?", before=(PreviousQuestion("Moons?", ALL),))
@@ -37,6 +39,9 @@ def calls(*several: ToolCall) -> Choice:
 
 def answered(query: str, *columns: str, **more: object) -> ToolCall:
     return call("answer", query=query, columns=list(columns), **{"certainty": 1.0, **more})
+
+
+TRIPLES = call("execute", query="CONSTRUCT WHERE { ?s ?p ?o }")
 
 
 def run(
@@ -112,11 +117,10 @@ def test_similar_examples_may_be_those_whose_embeddings_are_near(moons: Knowledg
 
 
 def test_who_gives_feedback_knows_the_rules(moons: KnowledgeGraph) -> None:
-    done = '{"status": "done", "feedback": ""}'
     for preset, rule in (("best", "has every condition"), ("paper", "ASK query")):
         words = {"text": "Io and Europa."} if preset == "paper" else {"columns": ["moon"]}
         final = call("answer", query=ALL, **words)
-        _, model = run([final, done], moons, feedback="always", guarded=False, preset=preset)
+        _, model = run([final, DONE], moons, feedback="always", guarded=False, preset=preset)
 
         rules, asked = map(str, model.requests[1].messages)
         assert rule in rules and rule in str(model.requests[0].messages[0])
@@ -151,11 +155,8 @@ def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: Knowl
 
     results = [m for m in model.requests[1].messages if isinstance(m, ToolResult)]
     assert [result.call for result in results] == ["a", "b"]
-    assert [use.call for use in trace.steps if isinstance(use, ToolUse) and use.call] == [
-        "a",
-        "b",
-        "1",
-    ]
+    uses = [use.call for use in trace.steps if isinstance(use, ToolUse) and use.call]
+    assert uses == ["a", "b", "1"]
 
 
 @for_each(
@@ -181,20 +182,27 @@ def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
     assert isinstance(trace.outcome, Answer)
 
 
-def test_a_query_in_the_text_counts_as_the_answer(moons: KnowledgeGraph) -> None:
-    trace, _ = run([f"Here it is:\n```sparql\n{ALL}\n```"], moons)
-
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
-def test_an_unknown_name_in_a_final_query_is_refused_with_the_nearest(
+@for_each(
+    ("replies", "settings", "said"),
+    [
+        ([f"Here it is:\n```sparql\n{ALL}\n```"], {}, ""),  # a query in the text
+        ([answered(ALL.replace("orbits", "orbit"), "moon"), answered(ALL, "moon")], {}, "orbits"),
+        ([], {"tokens": 10}, ""),  # no call at all: what graph search found
+        ([call("execute", query=ALL), Overloaded("the server is busy")], {}, ""),
+        ([call("execute", query=ALL), TRIPLES, "a", "b", "c"], {"propose": False}, ""),
+    ],
+)
+def test_the_last_query_that_can_be_an_answer_is_taken(
     moons: KnowledgeGraph,
+    replies: Sequence[ScriptedReply],
+    settings: dict[str, Any],
+    said: str,
 ) -> None:
-    wrong = "SELECT ?moon WHERE { ?moon onto:orbit :Jupiter }"
-    trace, model = run([answered(wrong, "moon"), answered(ALL, "moon")], moons)
+    trace, model = run(replies, moons, **settings)
 
-    assert "onto:orbits" in told(model, 1)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert not said or f"onto:{said}" in told(model, 1)
+    assert bool(model.requests) is bool(replies)
 
 
 def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
@@ -243,21 +251,6 @@ def test_a_model_that_goes_round_in_circles_is_told_and_then_stopped(
     assert isinstance(trace.outcome, Answer | Refusal)
 
 
-def test_a_budget_that_allows_no_call_still_gives_what_graph_search_found(
-    moons: KnowledgeGraph,
-) -> None:
-    trace, model = run([], moons, tokens=10)
-
-    assert not model.requests
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
-def test_a_server_that_fails_ends_a_run_with_what_was_found_before(moons: KnowledgeGraph) -> None:
-    trace, _ = run([call("execute", query=ALL), Overloaded("the server is busy")], moons)
-
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
 def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGraph) -> None:
     twice = [answered(NONE, "moon"), answered(NONE, "moon")]
     verdict = '{"status": "retry", "feedback": "Nothing orbits Io: take Jupiter."}'
@@ -268,23 +261,17 @@ def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGr
     assert "overview" not in review, "the colleague sees the answer, not the way to it"
     assert "Nothing orbits Io" in told(model, 3)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-    assert [step.purpose for step in trace.steps if isinstance(step, Prompt)] == [
-        "question",
-        "feedback",
-    ]
+    purposes = [step.purpose for step in trace.steps if isinstance(step, Prompt)]
+    assert purposes == ["question", "feedback"]
 
 
 def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
-    replies: list[ScriptedReply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
-    replies.append(answered(ALL, "moon"))
-    trace, model = run(replies, moons, feedback="always")
+    first, second = answered(ALL, "moon"), answered(BIG, "moon")
+    trace, model = run([first, refine, second, refine, first], moons, feedback="always")
 
-    assert len(model.requests) == 5
-    assert isinstance(trace.outcome, Answer)
-
-    done = '{"status": "done", "feedback": ""}'
-    _, model = run([answered(ALL, "moon"), done], moons, feedback="always")
+    assert len(model.requests) == 5 and isinstance(trace.outcome, Answer)
+    _, model = run([first, DONE], moons, feedback="always")
     assert len(model.requests) == 2
 
 
@@ -316,11 +303,8 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
     settings: dict[str, bool],
     calls: int,
 ) -> None:
-    replies: list[ScriptedReply] = [
-        answered(query, "moon"),
-        '{"status": "done", "feedback": "Good."}',
-    ]
-    _, model = run(replies, moons, question=question, feedback="risk", **settings)
+    final = answered(query, "moon")
+    _, model = run([final, DONE], moons, question=question, feedback="risk", **settings)
 
     assert len(model.requests) == calls
     if settings:
@@ -331,11 +315,7 @@ def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
     moons: KnowledgeGraph,
 ) -> None:
     follow = Question("And Mars?", before=(PreviousQuestion("Which moons orbit Jupiter?", ALL),))
-    replies: list[ScriptedReply] = [
-        answered(BIG, "moon"),
-        '{"status": "done", "feedback": "Good."}',
-    ]
-    _, model = run(replies, moons, question=follow, feedback="always")
+    _, model = run([answered(BIG, "moon"), DONE], moons, question=follow, feedback="always")
 
     for request in (0, 1):
         assert "Which moons orbit Jupiter?" in told(model, request)
@@ -352,14 +332,6 @@ def test_a_query_in_the_text_is_of_the_graph_that_was_named_last(
     assert "called nothing" in told(model, 1), "nobody knows which graph is meant"
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
-
-
-def test_a_query_for_triples_is_no_attempt_at_an_answer(moons: KnowledgeGraph) -> None:
-    construct = call("execute", query="CONSTRUCT WHERE { ?s ?p ?o }")
-    replies: list[ScriptedReply] = [call("execute", query=ALL), construct, "a", "b", "c"]
-    trace, _ = run(replies, moons, propose=False)
-
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
 def test_an_answer_is_insisted_on_in_the_text_too(moons: KnowledgeGraph) -> None:

@@ -9,12 +9,12 @@ from tests.methods.tools.exploring import called, line_with, served
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import PredicateProfile
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.describe import describe
 from askgraph.trace import Question
 
 SMALL = {"": "http://example.org/"}
+PREFIX = "@prefix : <http://example.org/> . "
 
 
 async def test_both_ways_grouped_by_predicate_with_counts_or_outgoing_alone(
@@ -29,7 +29,9 @@ async def test_both_ways_grouped_by_predicate_with_counts_or_outgoing_alone(
     assert "ont:orbits space:Sun" in outgoing.text and "←" not in outgoing.text
 
 
-async def test_nary_nodes_are_opened_one_level_further(space: KnowledgeGraph) -> None:
+async def test_nary_nodes_are_opened_one_level_further_or_what_they_hold_is_named(
+    space: KnowledgeGraph,
+) -> None:
     told = await called(space, "describe", iri="space:Neil_Armstrong")
     assert '← ont:member "crew member" 2' in told.text
     line = line_with(told, "  crew:Apollo_11-1 a ont:CrewMembership: ")
@@ -37,8 +39,6 @@ async def test_nary_nodes_are_opened_one_level_further(space: KnowledgeGraph) ->
     assert "ont:member" not in line
     assert "https://example.org/space/Commander" in told.seen
 
-
-async def test_what_the_nodes_not_opened_hold_is_named(space: KnowledgeGraph) -> None:
     told = await called(space, "describe", iri="space:Pilot")
     line = line_with(told, "← ont:role")
     assert line.startswith("← ont:role 43, which have ")
@@ -84,11 +84,8 @@ async def test_where_nothing_is_declared_the_use_tells(tmp_path: Path) -> None:
 
 
 async def test_a_hub_is_counted_not_fetched(tmp_path: Path) -> None:
-    rows = "".join(f":s{n} :in :hub ." for n in range(3000)) + ":x :near :hub ."
-    with served(f"@prefix : <http://example.org/> . {rows}", tmp_path, prefixes=SMALL) as (
-        graph,
-        server,
-    ):
+    turtle = PREFIX + "".join(f":s{n} :in :hub ." for n in range(3000)) + ":x :near :hub ."
+    with served(turtle, tmp_path, prefixes=SMALL) as (graph, server):
         told = await called(graph, "describe", iri=":hub")
         queries = [request.parameters["query"][0] for request in server.requests]
     assert line_with(told, "← :in 3,000: ") and "← :near :x" in told.text
@@ -97,11 +94,8 @@ async def test_a_hub_is_counted_not_fetched(tmp_path: Path) -> None:
 
 
 async def test_many_predicates_are_all_named(tmp_path: Path) -> None:
-    rows = "".join(f":a :p{n}x {n} ." for n in range(60))
-    with served(f"@prefix : <http://example.org/> . {rows}", tmp_path, prefixes=SMALL) as (
-        graph,
-        _,
-    ):
+    turtle = PREFIX + "".join(f":a :p{n}x {n} ." for n in range(60))
+    with served(turtle, tmp_path, prefixes=SMALL) as (graph, _):
         told = await called(graph, "describe", iri=":a")
     assert len(told.text.splitlines()) <= 28
     assert all(f":p{n}x" in told.text for n in range(60))
@@ -132,17 +126,6 @@ TERMS = """@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/20
 :Berlin a :Region ; :in :Firm . """ + " ".join(f":t{n} :in :Berlin ." for n in range(40))
 
 
-async def test_raw_is_every_triple_as_turtle(tmp_path: Path) -> None:
-    with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
-        out = await called(graph, "describe", iri=":Berlin", boundary="outgoing", raw=True)
-        both = await called(graph, "describe", iri=":Berlin", boundary="neighbourhood", raw=True)
-
-    assert _triples(out.text) == {(":Berlin", "a", ":Region"), (":Berlin", ":in", ":Firm")}
-    assert _triples(both.text) - _triples(out.text) == {
-        (f":t{n}", ":in", ":Berlin") for n in range(40)
-    }
-
-
 async def test_raw_says_where_it_ends(tmp_path: Path) -> None:
     many = "".join(f":x{n} :in :Berlin . " for n in range(10_100))
     with served(f"{TERMS}{many}", tmp_path, prefixes=SMALL) as (graph, _):
@@ -151,11 +134,19 @@ async def test_raw_says_where_it_ends(tmp_path: Path) -> None:
     assert told.text.endswith("# these are 10,000 triples; there may be more")
 
 
-async def test_raw_around_a_class_is_that_of_appendix_b(tmp_path: Path) -> None:
+async def test_raw_is_every_triple_as_turtle_and_that_of_the_appendices_around_a_term(
+    tmp_path: Path,
+) -> None:
     with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
-        told = await called(graph, "describe", iri=":Region", boundary="specific", raw=True)
+        out = await called(graph, "describe", iri=":Berlin", boundary="outgoing", raw=True)
+        both = await called(graph, "describe", iri=":Berlin", boundary="neighbourhood", raw=True)
+        cls = await called(graph, "describe", iri=":Region", boundary="specific", raw=True)
+        told = await called(graph, "describe", iri=":in", boundary="specific", raw=True)
 
-    assert _triples(told.text) == {
+    assert _triples(out.text) == {(":Berlin", "a", ":Region"), (":Berlin", ":in", ":Firm")}
+    around = {(f":t{n}", ":in", ":Berlin") for n in range(40)}
+    assert _triples(both.text) - _triples(out.text) == around
+    assert _triples(cls.text) == {  # appendix B
         *((":Region", p, o) for p, o in ((":note", '"n"'), *_named("region"))),
         (":Region", "rdfs:subClassOf", ":Place"),
         *((":Place", p, o) for p, o in _named("place")),
@@ -166,13 +157,7 @@ async def test_raw_around_a_class_is_that_of_appendix_b(tmp_path: Path) -> None:
         (":in", "rdfs:range", ":Region"),
         *((":Firm", p, o) for p, o in _named("firm")),
     }
-
-
-async def test_raw_around_a_property_is_that_of_appendix_c(tmp_path: Path) -> None:
-    with served(TERMS, tmp_path, prefixes=SMALL) as (graph, _):
-        told = await called(graph, "describe", iri=":in", boundary="specific", raw=True)
-
-    assert _triples(told.text) == {
+    assert _triples(told.text) == {  # appendix C
         *((":in", p, o) for p, o in (*_named("in", "owl:ObjectProperty"), (":note", '"far"'))),
         (":in", "rdfs:domain", ":Firm"), (":in", "rdfs:range", ":Region"),
         (":in", "rdfs:subPropertyOf", ":near"), *((":Firm", p, o) for p, o in _named("firm")),
@@ -215,11 +200,6 @@ PETS = """
 """
 
 
-def unused(predicate: PredicateProfile) -> PredicateProfile:
-    """The predicate, nothing known of its ends."""
-    return replace(predicate, subject_classes=(), object_classes=())
-
-
 async def test_properties_come_with_share_kind_and_example_both_ways(space: KnowledgeGraph) -> None:
     told = await called(space, "shape_of", cls="ont:Moon")
     assert told.text.startswith("ont:Moon: 55 instances\n")
@@ -235,7 +215,9 @@ async def test_a_class_that_the_profile_does_not_know_is_asked_for(
     tmp_path: Path, local: bool
 ) -> None:
     with served(PETS, tmp_path, prefixes=SMALL, local=local) as (graph, _):
-        predicates = tuple(map(unused, graph.profile.predicates))
+        predicates = tuple(
+            replace(one, subject_classes=(), object_classes=()) for one in graph.profile.predicates
+        )
         profile = replace(graph.profile, classes=(), partitions=(), predicates=predicates)
         told = await called(replace(graph, profile=profile), "shape_of", cls=":Dog")
     assert told.text.splitlines()[0] == ":Dog: 2 instances"

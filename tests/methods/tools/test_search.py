@@ -77,18 +77,15 @@ async def test_a_hit_has_its_iri_what_it_is_and_what_meets_there_all_counts_as_s
     assert f"https://example.org/space/{seen}" in found.seen or not seen
 
 
-async def test_properties_that_hits_of_one_class_share_are_named_once(
+async def test_a_hit_takes_few_tokens_and_properties_that_hits_share_are_named_once(
     space: KnowledgeGraph,
 ) -> None:
-    found = await called(space, "search_entity", query="titan")
-    assert found.text.count("^ont:launchVehicle") == 1
-    assert found.text.count("a ont:LaunchVehicle") == 3
-
-
-async def test_a_hit_takes_few_tokens(space: KnowledgeGraph) -> None:
     found = await called(space, "search_entity", query="apollo")
     assert len(found.text.splitlines()) == 10
     assert estimate_tokens(found.text) <= 10 * 45
+    found = await called(space, "search_entity", query="titan")
+    assert found.text.count("^ont:launchVehicle") == 1
+    assert found.text.count("a ont:LaunchVehicle") == 3
 
 
 async def test_values_are_found_with_the_thing_that_has_them(tmp_path: Path) -> None:
@@ -111,25 +108,16 @@ async def test_nothing_found_says_what_to_try_and_nothing_asked_is_refused(
     assert (await called(space, "search_entity", query=" ")).failed
 
 
-async def test_a_graph_that_does_not_tell_classes_still_gives_hits(tmp_path: Path) -> None:
+async def test_a_graph_that_does_not_tell_classes_still_gives_hits_and_a_dead_one_an_error(
+    tmp_path: Path,
+) -> None:
     with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
         server.always = faults.status(400, "too complex")
         found = await called(graph, "search_entity", query="Titan")
     assert "- space:Titan " in found.text
     assert "could not be asked" in found.text.splitlines()[-1]
-
-
-async def test_a_dead_endpoint_is_an_error_not_an_empty_result(tmp_path: Path) -> None:
-    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, _):
-        pass
     with pytest.raises(Unreachable):
         await called(graph, "search_entity", query="Titan")
-
-
-async def test_a_remote_graph_is_asked_at_most_twice(tmp_path: Path) -> None:
-    with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
-        await called(graph, "search_entity", query="apollo")
-        assert len(server.requests) <= 2
 
 
 STATEMENTS = """
@@ -150,18 +138,16 @@ PREFIXES = {
 }
 
 
-async def test_variants_of_one_property_take_one_line(tmp_path: Path) -> None:
+async def test_variants_of_one_property_take_one_line_and_another_code_is_another(
+    tmp_path: Path,
+) -> None:
     with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
         found = await called(graph, "search_property", query="knows")
+        other = await called(graph, "search_property", query="known since")
     assert found.text.count("P7") == 3 and found.text.count('"knows"') == 1
     assert line_with(found, '- d:P7 "knows" (also ')
     assert "http://example.org/prop/statement/P7" in found.seen
-
-
-async def test_another_code_is_another_property(tmp_path: Path) -> None:
-    with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
-        found = await called(graph, "search_property", query="known since")
-    assert "(also" not in line_with(found, "- q:P8")
+    assert "(also" not in line_with(other, "- q:P8")
 
 
 async def test_properties_of_an_entity_are_searched_both_ways_apart(space: KnowledgeGraph) -> None:
@@ -179,30 +165,22 @@ async def test_an_unknown_entity_is_an_error_with_the_nearest(space: KnowledgeGr
         await called(space, "search_property_of_entity", entity="space:Tittan")
 
 
-async def test_only_objects_of_the_property_are_found_the_most_frequent_without_a_text(
+async def test_only_objects_of_the_property_are_found_the_most_frequent_without_a_match(
     space: KnowledgeGraph,
 ) -> None:
-    arguments: dict[str, Any] = {"property": "ont:role"}
-    found = await called(space, "search_object_of_property", query="pilot", **arguments)
-    every = await called(space, "search_object_of_property", **arguments)
+    tool = "search_object_of_property"
+    found = await called(space, tool, query="pilot", property="ont:role")
+    every = await called(space, tool, property="ont:role")
+    none = await called(space, tool, query="qqq", property="ont:role")
+    value = await called(space, tool, query="1655", property="ont:discoveryYear")
     assert found.text.startswith('10 objects of ont:role, 5 matching for "pilot":')
     assert line_with(found, "- space:Pilot a ont:Role").endswith("43× here")
     first, second, *_ = every.text.splitlines()[1:]
     assert first.startswith("- space:Commander") and first.endswith("54× here")
     assert second.startswith("- space:Mission_Specialist")
-
-
-async def test_values_are_written_as_in_a_query(space: KnowledgeGraph) -> None:
-    found = await called(
-        space, "search_object_of_property", property="ont:discoveryYear", query="1655"
-    )
-    assert line_with(found, '- "1655"^^xsd:gYear | ont:discoveryYear')
-
-
-async def test_where_nothing_matches_the_most_frequent_are_shown(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_object_of_property", property="ont:role", query="qqq")
-    assert found.text.startswith('none of the 10 objects of ont:role matches "qqq"')
-    assert "- space:Commander" in found.text
+    assert none.text.startswith('none of the 10 objects of ont:role matches "qqq"')
+    assert "- space:Commander" in none.text
+    assert line_with(value, '- "1655"^^xsd:gYear | ont:discoveryYear'), "as in a query"
 
 
 async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Path) -> None:
@@ -213,13 +191,10 @@ async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Pa
     :f3 :delivers [ :part :bolt ; :note "urgent" ] ; rdfs:label "third" .
     :bolt rdfs:label "hex bolt" . :nut rdfs:label "wing nut" . :graz rdfs:label "Graz" .
     """
+    tool = "search_object_of_property"
     with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
-        named = await called(
-            graph, "search_object_of_property", property=":delivers", query="wing nut"
-        )
-        blank = await called(
-            graph, "search_object_of_property", property=":delivers", query="urgent"
-        )
+        named = await called(graph, tool, property=":delivers", query="wing nut")
+        blank = await called(graph, tool, property=":delivers", query="urgent")
     assert "- :n82 | no label; " in named.text and ":n81" not in named.text
     assert '"wing nut' in named.text or 'wing nut"' in named.text
     assert "a blank node" in blank.text and "urgent" in blank.text
@@ -318,14 +293,12 @@ async def test_without_constraints_all_is_searched(space: KnowledgeGraph) -> Non
 async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(
     space: KnowledgeGraph,
 ) -> None:
-    found = await called(
-        space,
-        "search_constrained",
-        position="subject",
-        query="titan",
-        **SATURN,
-        limits=ToolLimits(candidates=3),
-    )
+    search: dict[str, Any] = {
+        "position": "subject",
+        "query": "titan",
+        "limits": ToolLimits(candidates=3),
+    }
+    found = await called(space, "search_constrained", **search, **SATURN)
     head = found.text.splitlines()[0]
     assert "more than 3 things fit" in head and "searched in the whole graph" in head
     assert "- space:Titan a ont:Moon" in found.text and "Titania" not in found.text
@@ -334,45 +307,45 @@ async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(
 async def test_values_are_tried_too_where_candidates_are_too_many(tmp_path: Path) -> None:
     rows = "".join(f':a{n} :serial "ZX-{n} blue" .' for n in range(100, 200))
     turtle = f"@prefix : <http://example.org/> . {rows}"
+    search: dict[str, Any] = {
+        "position": "object",
+        "query": "zx 177",
+        "limits": ToolLimits(candidates=3),
+    }
     with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
-        found = await called(
-            graph,
-            "search_constrained",
-            position="object",
-            query="zx 177",
-            property=":serial",
-            limits=ToolLimits(candidates=3),
-        )
+        found = await called(graph, "search_constrained", property=":serial", **search)
     assert found.text.splitlines()[1].startswith('- "ZX-177 blue"')
 
 
 async def test_a_search_out_of_time_says_so(tmp_path: Path) -> None:
+    search: dict[str, Any] = {
+        "position": "subject",
+        "query": "titan",
+        "limits": ToolLimits(timeout=6.0),
+    }
     with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
         server.acts.extend([faults.slow_first_byte(0), faults.slow_first_byte(60)])
-        found = await called(
-            graph,
-            "search_constrained",
-            position="subject",
-            query="titan",
-            **SATURN,
-            limits=ToolLimits(timeout=6.0),
-        )
+        found = await called(graph, "search_constrained", **search, **SATURN)
     assert "took longer than 6 s" in found.text
     assert "- space:Titan a ont:Moon" in found.text
 
 
-async def test_only_a_bounded_number_of_candidates_is_asked_for(tmp_path: Path) -> None:
+async def test_a_remote_graph_is_asked_at_most_twice_for_a_bounded_number_of_candidates(
+    tmp_path: Path,
+) -> None:
     with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
+        await called(graph, "search_entity", query="apollo")
+        assert len(server.requests) <= 2
+        server.requests.clear()
         await called(graph, "search_constrained", position="subject", query="titan", **SATURN)
         queries = [request.parameters["query"][0] for request in server.requests]
     assert queries and all("LIMIT" in query or "VALUES ?thing" in query for query in queries)
 
 
 async def test_the_place_that_is_looked_for_cannot_be_given(space: KnowledgeGraph) -> None:
+    search: dict[str, Any] = {"position": "object", "query": "x", "object": "space:Titan"}
     with pytest.raises(QueryError, match="another position"):
-        await called(
-            space, "search_constrained", position="object", query="x", object="space:Titan"
-        )
+        await called(space, "search_constrained", **search)
 
 
 @for_each(
@@ -397,8 +370,7 @@ async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, tex
 
 async def test_blank_nodes_are_told_by_what_they_hold(tmp_path: Path) -> None:
     notes = '@prefix : <http://e.org/> . [] :title "Shopping" ; :next [ :title "Cooking" ] .'
+    search: dict[str, Any] = {"position": "object", "property": ":next", "query": "cooking"}
     with served(notes, tmp_path, prefixes={"": "http://e.org/"}) as (graph, _):
-        found = await called(
-            graph, "search_constrained", position="object", property=":next", query="cooking"
-        )
+        found = await called(graph, "search_constrained", **search)
     assert '- a blank node | no label; "Cooking"' in found.text
