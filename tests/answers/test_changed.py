@@ -1,6 +1,5 @@
 """Follow-ups that change the query of the last result, over the sample graph."""
 
-import pytest
 from tests.each import for_each
 
 from askgraph.answers.changed_query import answer_changed_query
@@ -12,12 +11,16 @@ from askgraph.workspace.run_sync import ask_method
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"
+LARGEST = PREFIX + (
+    "SELECT ?moon {{ ?moon o:orbits s:Jupiter ; o:diameter ?diameter }} "
+    "ORDER BY DESC(?diameter) LIMIT {}"
+)
 AGENCIES = PREFIX + (
     "SELECT ?agency (COUNT(?m) AS ?n) { ?m a o:Mission ; o:operator ?agency } GROUP BY ?agency"
 )
 
 
-async def after(
+async def change(
     graph: KnowledgeGraph, text: str, query: str = MOONS, language: str | None = None
 ) -> Answer | None:
     outcome = await answer_changed_query(
@@ -27,8 +30,15 @@ async def after(
     return outcome
 
 
-def names(answer: Answer | None) -> list[str]:
+async def after(
+    graph: KnowledgeGraph, text: str, query: str = MOONS, language: str | None = None
+) -> Answer:
+    answer = await change(graph, text, query, language)
     assert answer is not None
+    return answer
+
+
+def names(answer: Answer) -> list[str]:
     return [answer.labels[str(to_plain_value(row[0]))] for row in answer.result.rows]
 
 
@@ -51,28 +61,11 @@ async def test_the_first_are_those_that_were_shown_first(
     )
 
 
-async def test_the_first_ones_are_named_once(space: KnowledgeGraph) -> None:
-    answer = await after(space, "only the first two")
-    assert answer is not None
-    assert answer.sentence == "2 of the things that orbit Jupiter: Adrastea and Amalthea."
-
-    answer = await after(space, "nur die ersten zwei", language="de")
-    assert answer is not None
-    assert answer.labels["https://example.org/space/ontology#Moon"] == "Mond"  # of a column ?moon
-
-    answer = await after(space, "welcher davon hat den größten Durchmesser?", language="de")
-    assert answer is not None
-    assert answer.sentence == (
-        "Ding (umkreist Jupiter) mit dem höchsten Wert für Durchmesser: Ganymed (5.268,2 km)."
-    )
-
-
 async def test_groups_are_counted_and_the_first_are_the_greatest(space: KnowledgeGraph) -> None:
     answer = await after(space, "only the first two", AGENCIES)
-    assert answer is not None
     assert [to_plain_value(row[1]) for row in answer.result.rows] == ["94", "28"]
     answer = await after(space, "how many are these?", AGENCIES)
-    assert answer is not None and "11" in str(answer.result.rows)
+    assert "11" in str(answer.result.rows)
 
 
 @for_each(
@@ -88,7 +81,7 @@ async def test_a_result_is_sorted_by_what_its_things_have(
     space: KnowledgeGraph, text: str, first: str
 ) -> None:
     answer = await after(space, text)
-    assert answer is not None and answer.ordered
+    assert answer.ordered
     assert names(answer)[0] == first
 
 
@@ -108,7 +101,6 @@ async def test_the_first_by_a_property_is_one_of_those_that_were_found(
     space: KnowledgeGraph, text: str, language: str, picked: str
 ) -> None:
     answer = await after(space, text, PREFIX + LARGER, language=language)
-    assert answer is not None
     assert names(answer) == [picked]
     assert len(answer.result.variables) == 1
 
@@ -124,7 +116,6 @@ async def test_the_first_by_a_property_is_one_of_those_that_were_found(
 )
 async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: str) -> None:
     answer = await after(space, text, language=language)
-    assert answer is not None
     assert [[to_plain_value(one) for one in row] for row in answer.result.rows] == [["13"]]
 
 
@@ -144,7 +135,7 @@ async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: s
 async def test_other_questions_and_queries_without_a_row_or_that_write_are_not_changed(
     space: KnowledgeGraph, text: str, query: str
 ) -> None:
-    assert await after(space, text, query) is None
+    assert await change(space, text, query) is None
 
 
 @for_each(
@@ -238,7 +229,6 @@ SATURN = PREFIX + "SELECT DISTINCT ?moon { ?moon a o:Moon ; o:orbits s:Saturn }"
 
 async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGraph) -> None:
     first = await after(space, "only the first five", SATURN)
-    assert first is not None
     talk = (
         PreviousQuestion("Which moons orbit Saturn?", SATURN),
         PreviousQuestion("only the first five", first.query),
@@ -257,37 +247,28 @@ async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGra
     assert again.result.rows == answer.result.rows
 
 
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [
-        ("en", "The number of the 5 largest things by diameter that orbit Jupiter is 5."),
-        (
-            "de",
-            "Anzahl (5 Dinge, die Jupiter umkreisen, mit dem höchsten Wert für Durchmesser): 5.",
-        ),
-    ],
-)
-async def test_the_number_of_first_ones_is_said_in_words(
-    space: KnowledgeGraph, language: str, sentence: str
-) -> None:
-    first = PREFIX + (
-        "SELECT ?moon { ?moon o:orbits s:Jupiter ; o:diameter ?diameter } "
-        "ORDER BY DESC(?diameter) LIMIT 5"
-    )
-    text = "how many are these?" if language == "en" else "wie viele sind das?"
-    answer = await after(space, text, first, language)
-    assert answer is not None
-    assert answer.sentence == sentence
+async def test_the_first_ones_and_their_number_are_said_in_words(space: KnowledgeGraph) -> None:
+    answers = [
+        await after(space, "how many are these?", LARGEST.format(5), "en"),
+        await after(space, "wie viele sind das?", LARGEST.format(5), "de"),
+        await after(space, "only the first two"),
+        await after(space, "welcher davon hat den größten Durchmesser?", language="de"),
+    ]
+    assert [answer.sentence for answer in answers] == [
+        "The number of the 5 largest things by diameter that orbit Jupiter is 5.",
+        "Anzahl (5 Dinge, die Jupiter umkreisen, mit dem höchsten Wert für Durchmesser): 5.",
+        "2 of the things that orbit Jupiter: Adrastea and Amalthea.",
+        "Ding (umkreist Jupiter) mit dem höchsten Wert für Durchmesser: Ganymed (5.268,2 km).",
+    ]
 
 
 async def test_after_the_largest_one_the_first_three_are_the_largest_three(
     space: KnowledgeGraph,
 ) -> None:
-    one = PREFIX + (
-        "SELECT ?moon { ?moon o:orbits s:Jupiter ; o:diameter ?diameter } "
-        "ORDER BY DESC(?diameter) LIMIT 1"
-    )
-    assert names(await after(space, "only the first three", one)) == ["Ganymede", "Callisto", "Io"]
+    answer = await after(space, "only the first three", LARGEST.format(1))
+    assert names(answer) == ["Ganymede", "Callisto", "Io"]
+    answer = await after(space, "nur die ersten zwei", language="de")
+    assert answer.labels["https://example.org/space/ontology#Moon"] == "Mond"  # of a column ?moon
 
 
 async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(
@@ -298,8 +279,6 @@ async def test_rows_that_name_things_by_texts_are_sorted_by_what_these_have(
         '<http://www.w3.org/2000/01/rdf-schema#label> ?name FILTER(LANG(?name) = "en") }'
     )
     answer = await after(space, "sort by diameter", named)
-    assert answer is not None
     assert [to_plain_value(row[0]) for row in answer.result.rows] == ["Deimos", "Phobos"]
     largest = await after(space, "which of them has the highest diameter?", named)
-    assert largest is not None
     assert [to_plain_value(row[0]) for row in largest.result.rows] == ["Phobos"]

@@ -1,6 +1,6 @@
 """Graf von Data with scripted models: written actions are done, told, confirmed, and replayed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -17,12 +17,13 @@ from askgraph.methods.graf_von_data import Action, GrafVonData, parse_actions
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace.run_sync import run_coroutine
 
-REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
+NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
+BROKEN = "query('SELECT ?x { ?x onto:radius ?r . FILTER(?r > }') | success('big ones')"
 
 
 def run(
-    replies: Sequence[ScriptedReply],
+    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
     *graphs: KnowledgeGraph,
     question: str = "Which moons orbit Jupiter?",
     **settings: object,
@@ -107,28 +108,23 @@ def test_as_published_an_error_is_told_as_it_is(moons: KnowledgeGraph) -> None:
     assert "the query failed" in told(model, 1) and "the query failed" not in told(other, 1)
 
 
-def test_success_without_a_query_is_not_taken(moons: KnowledgeGraph) -> None:
-    replies = ["Act: success('easy')", f"Act: query('{ALL}') | success('now')"]
-    trace, model = run(replies, moons)
+@for_each(
+    ("replies", "request", "said", "end"),
+    [
+        (["success('easy')", f"query('{ALL}') | success('now')"], 1, "run the query first", Answer),
+        ([f"query('{ALL}')", BROKEN, "fail('no')"], 2, "nothing to confirm", Refusal),
+        ([f"query('{NONE}')", *["success('none')"] * 2], 2, "no rows", Answer),
+    ],
+)
+def test_success_confirms_the_last_query_that_ran_and_may_insist_on_no_rows(
+    moons: KnowledgeGraph, replies: list[str], request: int, said: str, end: type
+) -> None:
+    trace, model = run([f"Act: {reply}" for reply in replies], moons)
 
-    assert "run the query first" in told(model, 1)
-    assert isinstance(trace.outcome, Answer)
-
-
-def test_success_does_not_confirm_the_query_before_one_that_failed(moons: KnowledgeGraph) -> None:
-    broken = "Act: query('SELECT ?x { ?x onto:radius ?r . FILTER(?r > }') | success('big ones')"
-    trace, model = run([f"Act: query('{ALL}')", broken, "Act: fail('no')"], moons)
-
-    assert "nothing to confirm" in told(model, 2)
-    assert isinstance(trace.outcome, Refusal)
-
-
-def test_an_empty_result_may_be_insisted_on(moons: KnowledgeGraph) -> None:
-    none = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
-    trace, model = run([f"Act: query('{none}')", *["Act: success('none')"] * 2], moons)
-
-    assert "no rows" in told(model, 2)
-    assert isinstance(trace.outcome, Answer) and not trace.outcome.result.rows
+    assert said in told(model, request)
+    assert isinstance(trace.outcome, end)
+    if NONE in replies[0] and isinstance(trace.outcome, Answer):
+        assert not trace.outcome.result.rows
 
 
 def test_old_results_are_shortened_the_question_and_the_last_ones_are_not(
@@ -137,9 +133,7 @@ def test_old_results_are_shortened_the_question_and_the_last_ones_are_not(
     def explores(request: Request) -> ScriptedReply:
         return f"Act: query('SELECT * {{ ?s ?p ?o }} # {len(request.messages)}')"
 
-    model = ScriptedModel(explores)
-    method = GrafVonData(model, cycles=6, transcript=800)
-    run_coroutine(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
+    _, model = run(explores, moons, question="Which moons?", cycles=6, transcript=800)
 
     _, first, *later = model.requests[-1].messages
     results = [m.text for m in later if isinstance(m, User)]
@@ -171,11 +165,7 @@ def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph)
     def explores(request: Request) -> ScriptedReply:
         return f"Act: query('{ALL} # {len(request.messages)}')"
 
-    model = ScriptedModel(explores)
-    method = GrafVonData(model, cycles=4)
-    trace = run_coroutine(
-        trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons])
-    )
+    trace, model = run(explores, moons, question="Which moons?", cycles=4)
 
     assert len(model.requests) == 4
     assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4

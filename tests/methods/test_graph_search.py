@@ -190,9 +190,11 @@ def test_of_several_graphs_the_one_that_knows_answers(graphs: Mapping[str, Knowl
         assert asked(question, *reversed(some)).outcome.query == outcome.query  # type: ignore[union-attr]
 
 
-def test_no_graph_at_all_is_a_mistake_of_the_caller() -> None:
+def test_no_graph_at_all_or_a_day_that_is_none_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="no graph"):
         asked("Which moons orbit Jupiter?")
+    with pytest.raises(SetupError, match="today='soon' is not a date"):
+        GraphSearch(today="soon")
 
 
 async def test_a_stream_that_is_left_early_can_be_closed(
@@ -218,16 +220,6 @@ def test_two_questions_at_a_time_do_not_meet(graphs: Mapping[str, KnowledgeGraph
     assert len(answers) == 8 and all(len(answer) == 2 for answer in answers[1::2])
 
 
-def test_rows_beyond_the_cap_are_left_out_and_this_is_told(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
-    outcome = asked("Which moons are there?", graphs["moons"], rows=2).outcome
-    assert isinstance(outcome, Answer)
-    assert len(outcome.result.rows) == 2
-    assert outcome.result.truncated is not None
-    assert outcome.result.truncated.by == "askgraph"
-
-
 def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) -> None:
     graph = kept(MOONS.replace(":Io ", ":m1 ").replace(":Europa ", ":m2 "), tmp_path, "opaque")
     step = asked("How many moons orbit Jupiter?", graph).steps[-1]
@@ -238,23 +230,22 @@ def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) 
     assert step.labels["http://example.org/m1"] == "Io"
 
 
-def test_without_evidence_rows_no_evidence_is_fetched(graphs: Mapping[str, KnowledgeGraph]) -> None:
-    question = "Which moons orbit Jupiter?"
-    with_it, without = (
-        asked(question, graphs["moons"], evidence_rows=rows).outcome for rows in (1, 0)
-    )
+def test_settings_bound_rows_and_evidence_and_decide_between_answer_and_refusal(
+    graphs: Mapping[str, KnowledgeGraph],
+) -> None:
+    question, moons = "Which moons orbit Jupiter?", graphs["moons"]
+    capped = asked("Which moons are there?", moons, rows=2).outcome
+    with_it, without = (asked(question, moons, evidence_rows=rows).outcome for rows in (1, 0))
+    refused = asked(question, moons, answer_from=1.1, ask_from=1.1).outcome
+    assert isinstance(capped, Answer) and len(capped.result.rows) == 2
+    assert capped.result.truncated and capped.result.truncated.by == "askgraph"
     assert isinstance(with_it, Answer) and isinstance(without, Answer)
     assert [piece.row for piece in with_it.evidence] == [0]
     assert without.evidence == ()
     assert without.usage.requests < with_it.usage.requests
-
-
-def test_thresholds_decide_between_answer_and_refusal(graphs: Mapping[str, KnowledgeGraph]) -> None:
-    question = "Which moons orbit Jupiter?"
-    refused = asked(question, graphs["moons"], answer_from=1.1, ask_from=1.1).outcome
     assert isinstance(refused, Refusal)
     assert refused.best is not None and refused.best.result.rows
-    assert isinstance(asked("Jupiter", graphs["moons"], answer_from=0.0).outcome, Answer)
+    assert isinstance(asked("Jupiter", moons, answer_from=0.0).outcome, Answer)
 
 
 def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> KnowledgeGraph:
@@ -384,8 +375,3 @@ def test_what_is_current_is_so_on_the_day_that_a_setting_names(tmp_path: Path) -
         "2003-06-01": {f"{space}Orion", f"{space}Lyra"},
         "2031-01-01": {f"{space}Altair"},
     }
-
-
-def test_a_day_that_is_none_is_refused_before_anything_is_asked() -> None:
-    with pytest.raises(SetupError, match="today='soon' is not a date"):
-        GraphSearch(today="soon")

@@ -69,20 +69,17 @@ def test_a_question_is_answered_without_a_model_and_each_stage_tells_what_it_fou
     assert trace.outcome.usage.llm_calls == 0 and 0 < trace.outcome.confidence < 1
 
 
-def test_a_predicate_that_no_thing_has_is_dropped(moons: KnowledgeGraph) -> None:
+def test_a_predicate_that_no_thing_has_is_dropped_and_a_chain_is_kept_to_its_end(
+    moons: KnowledgeGraph,
+) -> None:
     asked = Question("Jupiter?", given=(f"{EX}Jupiter", f"{ONTO}radius", f"{ONTO}code"))
     given = {"entities": "given", "predicates": "given", "near": 0}
-
     assert stages(run(moons, asked, **given))[2] == {"onto#code"}
     assert stages(run(moons, asked, restrict=False, **given))[1] == {"onto#code", "onto#radius"}
 
-
-def test_a_chain_of_matched_predicates_is_kept_to_its_end(moons: KnowledgeGraph) -> None:
     text = "What is the abbreviation of what Io circles?"
     asked = Question(text, given=(f"{EX}Io", f"{ONTO}orbits", f"{ONTO}code"))
-    trace = run(moons, asked, entities="given", predicates="given", near=0)
-
-    assert stages(trace)[2] == {"onto#orbits", "onto#code"}
+    assert stages(run(moons, asked, **given))[2] == {"onto#orbits", "onto#code"}
 
 
 @pytest.mark.parametrize(("filter", "refused"), [("direct", True), ("reach", False)])
@@ -265,12 +262,16 @@ def test_a_linker_outside_finds_what_the_graph_knows_and_is_asked_once(
     assert len(server.requests) == 1
 
 
-def test_a_linker_that_is_down_is_told_of(moons: KnowledgeGraph) -> None:
+def test_a_linker_that_is_down_and_given_links_that_do_not_come_are_told_of(
+    moons: KnowledgeGraph,
+) -> None:
     with SparqlServer(Store()) as gone:
         address = gone.url
 
     with pytest.raises(Unreachable, match="entities=linked needs no linker"):
         run(moons, entities="outside", linker="refined", linker_address=address)
+    with pytest.raises(SetupError, match="given"):
+        run(moons, entities="given")
 
 
 def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
@@ -303,11 +304,6 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
 def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object], said: str) -> None:
     with pytest.raises(SetupError, match=said):
         MultiStage(**setting)  # type: ignore[arg-type]
-
-
-def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> None:
-    with pytest.raises(SetupError, match="given"):
-        run(moons, entities="given")
 
 
 def test_what_graph_search_proposes_is_all_that_is_listed(moons: KnowledgeGraph) -> None:

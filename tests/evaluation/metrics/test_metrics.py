@@ -170,39 +170,6 @@ def column(*values: object) -> ResultTable:
     return ResultTable.from_json(["x"], [[value] for value in values])
 
 
-def test_accuracy_at_1() -> None:
-    # It wants all of gold and forgives what is too much.
-    assert sets.accuracy_at_1(column("Io", "Europa"), column("Io")) == RIGHT
-    assert sets.accuracy_at_1(column("Io"), column("Io", "Europa")) == WRONG
-    # An empty gold wants an empty answer.
-    assert sets.accuracy_at_1(column(), column()) == RIGHT
-    assert sets.accuracy_at_1(column("Io"), column()) == WRONG
-    # A boolean is right or wrong.
-    yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
-    assert (sets.accuracy_at_1(no, no), sets.accuracy_at_1(no, yes)) == (RIGHT, WRONG)
-
-
-def test_hits_at_1() -> None:
-    # It looks at the first value only.
-    assert sets.hits_at_1(column("Io", "Phobos"), column("Europa", "Io")) == RIGHT
-    assert sets.hits_at_1(column("Phobos", "Io"), column("Europa", "Io")) == WRONG
-    # It skips unbound cells.
-    labelled = ResultTable.from_json(["planet", "moon"], [[None, "Io"]])
-    assert sets.hits_at_1(labelled, column("Io")) == RIGHT
-    # It is missed by labels in front.
-    labelled = ResultTable.from_json(["label", "moon"], [["the moon Io", "ex:Io"]])
-    assert sets.hits_at_1(labelled, column("ex:Io")) == WRONG
-    # An empty gold wants an empty answer.
-    assert (
-        sets.hits_at_1(column(), column()) == RIGHT
-        and sets.hits_at_1(column("Io"), column()) == WRONG
-    )
-    assert sets.hits_at_1(column(), column("Io")) == WRONG
-    # A boolean is right or wrong.
-    yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
-    assert (sets.hits_at_1(no, no), sets.hits_at_1(no, yes)) == (RIGHT, WRONG)
-
-
 names_best_column_multiset = st.sampled_from(["Io", "Europa", "Ganymede", "Callisto"])
 some = st.lists(names_best_column_multiset, min_size=1, max_size=8)
 
@@ -302,52 +269,62 @@ YES, NO = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
 EMPTY = ResultTable(("x",), ())
 
 
-def table_text2sparql(*rows: tuple[Term | None, ...]) -> ResultTable:
-    return ResultTable.from_result(SelectResult(tuple("xyz"[: len(rows[0])]), rows))
+def row(*cells: Term | None) -> ResultTable:
+    return ResultTable.from_result(SelectResult(tuple("xyz"[: len(cells)]), (cells,)))
+
+
+def terms(*values: Term) -> ResultTable:
+    return ResultTable.from_result(SelectResult(("x",), tuple((value,) for value in values)))
 
 
 def number(text: str, datatype: str = XSD_INTEGER) -> Literal:
     return Literal(text, datatype=NamedNode(datatype))
 
 
-def test_text2sparql() -> None:
-    # A right no scores 0 and a wrong no scores 1.
-    assert sets.text2sparql(NO, NO) == WRONG and sets.text2sparql(NO, YES) == RIGHT
-    assert sets.text2sparql(YES, NO) == WRONG
-    # A right yes scores 1.
-    assert sets.text2sparql(YES, YES) == RIGHT
-    # A right empty result scores 0.
-    assert sets.text2sparql(EMPTY, EMPTY) == WRONG
-    # A row that says true agrees with yes.
-    assert sets.text2sparql(table_text2sparql((Literal("true"),)), YES) == RIGHT
-    # Values are compared by their characters.
-    assert (
-        sets.text2sparql(
-            table_text2sparql((number("8.0", XSD_DECIMAL),)), table_text2sparql((number("8"),))
-        )
-        == WRONG
-    )
-    assert (
-        sets.text2sparql(table_text2sparql((Literal("8"),)), table_text2sparql((number("8"),)))
-        == RIGHT
-    )
-    assert (
-        sets.text2sparql(
-            table_text2sparql((Literal("Mars", language="de"),)),
-            table_text2sparql((Literal("Mars"),)),
-        )
-        == RIGHT
-    )
-    # All columns count and unbound cells do not.
-    mars = NamedNode("https://example.org/space/Mars")
-    score = sets.text2sparql(
-        table_text2sparql((mars, Literal("Mars"), None)), table_text2sparql((mars,))
-    )
-    assert (score.precision, score.recall, score.f1) == (0.5, 1.0, 2 / 3)
-    # Stored answers without terms are compared by value.
-    stored = ResultTable.from_json(
-        ["x"], [["https://example.org/space/Mars"], ["1969-07-20"], ["8"]]
-    )
-    day = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
-    mars, eight = NamedNode("https://example.org/space/Mars"), number("8.0", XSD_DECIMAL)
-    assert sets.text2sparql(table_text2sparql((mars,), (day,), (eight,)), stored) == RIGHT
+MARS = NamedNode("https://example.org/space/Mars")
+STORED = ResultTable.from_json(["x"], [["https://example.org/space/Mars"], ["1969-07-20"], ["8"]])
+DAY = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
+
+
+@for_each(
+    ("metric", "predicted", "gold", "score"),
+    [
+        # Accuracy at 1 wants all of gold and forgives what is too much.
+        (sets.accuracy_at_1, column("Io", "Europa"), column("Io"), RIGHT),
+        (sets.accuracy_at_1, column("Io"), column("Io", "Europa"), WRONG),
+        (sets.accuracy_at_1, column(), column(), RIGHT),
+        (sets.accuracy_at_1, column("Io"), column(), WRONG),
+        (sets.accuracy_at_1, NO, NO, RIGHT),
+        (sets.accuracy_at_1, NO, YES, WRONG),
+        # Hits at 1 looks at the first value only.
+        (sets.hits_at_1, column("Io", "Phobos"), column("Europa", "Io"), RIGHT),
+        (sets.hits_at_1, column("Phobos", "Io"), column("Europa", "Io"), WRONG),
+        # It skips unbound cells, and is missed by labels in front.
+        (sets.hits_at_1, ResultTable.from_json(["a", "b"], [[None, "Io"]]), column("Io"), RIGHT),
+        (sets.hits_at_1, ResultTable.from_json(["a", "b"], [["Io!", "Io"]]), column("Io"), WRONG),
+        (sets.hits_at_1, column(), column(), RIGHT),
+        (sets.hits_at_1, column("Io"), column(), WRONG),
+        (sets.hits_at_1, column(), column("Io"), WRONG),
+        (sets.hits_at_1, NO, NO, RIGHT),
+        (sets.hits_at_1, NO, YES, WRONG),
+        # By TEXT2SPARQL, a right no scores 0, a wrong no 1, and a right empty result 0.
+        (sets.text2sparql, NO, NO, WRONG),
+        (sets.text2sparql, NO, YES, RIGHT),
+        (sets.text2sparql, YES, NO, WRONG),
+        (sets.text2sparql, YES, YES, RIGHT),
+        (sets.text2sparql, EMPTY, EMPTY, WRONG),
+        (sets.text2sparql, terms(Literal("true")), YES, RIGHT),
+        # Values are compared by their characters.
+        (sets.text2sparql, terms(number("8.0", XSD_DECIMAL)), terms(number("8")), WRONG),
+        (sets.text2sparql, terms(Literal("8")), terms(number("8")), RIGHT),
+        (sets.text2sparql, terms(Literal("Mars", language="de")), terms(Literal("Mars")), RIGHT),
+        # All columns count and unbound cells do not.
+        (sets.text2sparql, row(MARS, Literal("Mars"), None), row(MARS), Score(0.5, 1.0, 2 / 3)),
+        # Stored answers without terms are compared by value.
+        (sets.text2sparql, terms(MARS, DAY, number("8.0", XSD_DECIMAL)), STORED, RIGHT),
+    ],
+)
+def test_what_the_metrics_of_challenges_count_as_right(
+    metric: Metric, predicted: ResultTable, gold: ResultTable, score: Score
+) -> None:
+    assert metric(predicted, gold) == score

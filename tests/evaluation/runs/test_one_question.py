@@ -46,6 +46,17 @@ async def recorded(ask: Asker, endpoint: Any, *args: Any, **options: Any) -> Rec
     return (await asked(task(*args, **options), ask, endpoint)).record
 
 
+def give(*steps: Any, failure: BaseException | None = None) -> Asker:
+    """Return a method that gives these steps, and fails then where there is a failure."""
+
+    async def ask(question: trace.Question, given: list[trace.Step]) -> None:
+        given.extend(steps)
+        if failure:
+            raise failure
+
+    return ask
+
+
 async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     # A right answer.
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint)
@@ -64,10 +75,7 @@ async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
     result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
 
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps.append(trace.Answer(wide, "moons", result, ("m",), "", 0.5))
-
-    record = await recorded(ask, endpoint)
+    record = await recorded(give(trace.Answer(wide, "moons", result, ("m",), "", 0.5)), endpoint)
     assert (record.f1, record.em, record.f1_flattened) == (1, 1, 1)
     # Further answer columns cost only the flattened score.
     wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
@@ -112,12 +120,13 @@ async def test_the_best_attempt_counts_unless_abstaining(
     [
         (Unreachable("no connection to moons"), "Unreachable: no connection to moons"),
         (KeyError("x"), "the method failed: KeyError('x')"),
+        (asyncio.CancelledError(), "the method failed: it cancelled its own task"),
     ],
 )
 async def test_a_failure_scores_0_and_says_why(
-    endpoint: Any, ask_with: AskerMaker, failure: Exception, message: str
+    endpoint: Any, failure: BaseException, message: str
 ) -> None:
-    record = await recorded(ask_with({"moons of Mars": failure}), endpoint)
+    record = await recorded(give(failure=failure), endpoint)
     assert (record.f1, record.status, record.error) == (0, "error", message) and record.failure
 
 
@@ -159,35 +168,18 @@ async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
 async def test_steps_that_no_method_may_give_cost_the_question_and_not_the_run(
     endpoint: Any, steps: Sequence[Any], message: str
 ) -> None:
-    async def ask(question: trace.Question, given: list[trace.Step]) -> None:
-        given.extend(steps)
-
-    run = await evaluate([task()], lambda one: asked(one, ask, endpoint))
+    run = await evaluate([task()], lambda one: asked(one, give(*steps), endpoint))
 
     (record,) = run.records
     assert (record.f1, record.status, record.failure) == (0, "error", "error")
     assert (record.error or "").startswith(f"the method failed: {message}")
 
 
-async def test_a_method_that_cancels_itself_fails(endpoint: Any) -> None:
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        raise asyncio.CancelledError
-
-    record = await recorded(ask, endpoint)
-
-    assert record.error == "the method failed: it cancelled its own task"
-
-
 async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     # An error after the answer is a failure with the cost of the answer.
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps += [
-            trace.Thought("hm", trace.Usage(llm_calls=1)),
-            replace(RIGHT, usage=trace.Usage(llm_calls=2)),
-        ]
-        raise RuntimeError("cannot close")
-
-    record = await recorded(ask, endpoint)
+    thought = trace.Thought("hm", trace.Usage(llm_calls=1))
+    answer = replace(RIGHT, usage=trace.Usage(llm_calls=2))
+    record = await recorded(give(thought, answer, failure=RuntimeError("cannot close")), endpoint)
     assert (record.f1, record.status, record.usage.llm_calls) == (0, "error", 2)
     # What the operator must mend is raised.
     with pytest.raises(SetupError):
@@ -213,17 +205,15 @@ async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
 async def test_an_endpoint_that_is_gone_ends_the_run_and_scores_nothing(
     endpoint: Any, failure: ServiceError
 ) -> None:
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps.append(trace.Refusal("no"))
-
     async def gone(*_: object, **__: object) -> SelectResult:
         raise failure
 
     endpoint.select = gone
     with pytest.raises(type(failure)):
-        await recorded(ask, endpoint)
+        await recorded(give(trace.Refusal("no")), endpoint)
     stored = ResultTable.from_json(["m"], [["http://example.org/Phobos"]])
-    kept = await recorded(ask, endpoint, replace(MOONS_OF_MARS, answers=stored))
+    question = replace(MOONS_OF_MARS, answers=stored)
+    kept = await recorded(give(trace.Refusal("no")), endpoint, question)
     assert kept.gold_error == f"{type(failure).__name__}: {failure}"
 
 
@@ -254,11 +244,8 @@ async def test_an_unanswerable_question_should_not_be_answered(
 
 async def test_an_answer_that_was_cut_off_is_run_in_full(endpoint: Any) -> None:
     cut = SelectResult(("m",), (), Truncation("askgraph", "0 rows"))
-
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps.append(trace.Answer(MARS, "moons", cut, ("m",), "", 0.5))
-
-    assert (await recorded(ask, endpoint)).f1 == 1
+    answer = trace.Answer(MARS, "moons", cut, ("m",), "", 0.5)
+    assert (await recorded(give(answer), endpoint)).f1 == 1
 
 
 async def test_costs_add_up_over_attempts(endpoint: Any) -> None:
@@ -280,20 +267,15 @@ async def test_costs_add_up_over_attempts(endpoint: Any) -> None:
 
 
 async def test_the_turns_of_a_model_are_paid_for_also_where_no_outcome_comes(endpoint: Any) -> None:
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps.append(trace.ModelTurn(Choice("Hm."), trace.Usage(llm_calls=1, input_tokens=100)))
-        raise Unreachable("gone")
-
-    assert (await recorded(ask, endpoint)).usage == trace.Usage(llm_calls=1, input_tokens=100)
+    turn = trace.ModelTurn(Choice("Hm."), trace.Usage(llm_calls=1, input_tokens=100))
+    record = await recorded(give(turn, failure=Unreachable("gone")), endpoint)
+    assert record.usage == trace.Usage(llm_calls=1, input_tokens=100)
 
 
 async def test_retries_and_details(endpoint: Any, ask_with: AskerMaker) -> None:
     # A failure that stays is scored with all it cost.
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps.append(trace.Thought("thinking", trace.Usage(llm_calls=2)))
-        raise Unreachable("down")
-
-    record = await recorded(ask, endpoint, retries=1)
+    thought = trace.Thought("thinking", trace.Usage(llm_calls=2))
+    record = await recorded(give(thought, failure=Unreachable("down")), endpoint, retries=1)
     assert (record.f1, record.attempts, record.usage.llm_calls) == (0, 2, 4)
     # A query that is wrong is not tried again.
     record = await recorded(ask_with({"moons of Mars": "SELECT oops"}), endpoint, retries=5)
@@ -326,24 +308,14 @@ async def test_rows_that_a_query_does_not_order_come_in_the_order_of_their_terms
 
 async def test_drafts_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     # Drafts are scored best first.
-    async def ask(question: trace.Question, steps: list[trace.Step]) -> None:
-        steps += [
-            trace.Findings(()),
-            trace.Draft(ALL, 0.5),
-            trace.Draft(MARS, 0.7),
-            trace.Draft("oops", 0.6),
-        ]
-        steps.append(trace.Refusal("no"))
-
+    drafts = (trace.Draft(ALL, 0.5), trace.Draft(MARS, 0.7), trace.Draft("oops", 0.6))
+    ask = give(trace.Findings(()), *drafts, trace.Refusal("no"))
     assert (await recorded(ask, endpoint, drafts=3)).drafts == pytest.approx((1, 0, 2 / 3))
     # Gold may leave prefixes to the graph.
     question = replace(MOONS_OF_MARS, sparql=MARS.removeprefix(PREFIX))
-    done = await asked(
-        task(question),
-        ask_with({"moons of Mars": MARS}),
-        endpoint,
-        prefixes={"": "http://example.org/"},
-    )
+    prefixes = {"": "http://example.org/"}
+    ask = ask_with({"moons of Mars": MARS})
+    done = await asked(task(question), ask, endpoint, prefixes=prefixes)
     assert done.record.f1 == 1
     # Gold that is no table is reported.
     question = replace(MOONS_OF_MARS, sparql="DESCRIBE <http://example.org/Mars>")

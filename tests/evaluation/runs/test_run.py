@@ -43,6 +43,11 @@ def worker(ask: Asker, endpoint: Any) -> Worker:
     return work
 
 
+@pytest.fixture
+def work(endpoint: Any, ask_with: AskerMaker) -> Worker:
+    return worker(ask_with(KNOWN), endpoint)
+
+
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
@@ -91,10 +96,7 @@ async def test_going_on_with_a_run(endpoint: Any, ask_with: AskerMaker, tmp_path
     ]
 
 
-async def test_a_smaller_run_keeps_what_a_larger_one_did(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
+async def test_a_smaller_run_keeps_what_a_larger_one_did(work: Worker, tmp_path: Path) -> None:
     await evaluate(tasks(), work, folder=tmp_path)
     small = await evaluate(tasks(2), work, folder=tmp_path)
     kept = read_run(tmp_path)
@@ -102,28 +104,23 @@ async def test_a_smaller_run_keeps_what_a_larger_one_did(
     assert len(list(kept.iterate_details())) == 5
 
 
-async def test_a_folder_with_something_else_is_left_alone(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+async def test_a_folder_with_something_else_is_left_alone_and_parts_of_a_killed_run_go(
+    work: Worker, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SetupError, match="is not a run"):
-        await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
+        await evaluate(tasks(), work, folder=tmp_path)
     assert names_in(tmp_path) == ["thesis.tex"]
 
-
-async def test_what_a_killed_run_had_not_put_in_its_place_goes(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    (tmp_path / ".records.jsonl.x1").write_text("half")
-    await evaluate(tasks(), worker(ask_with(KNOWN), endpoint), folder=tmp_path)
+    (tmp_path / "thesis.tex").rename(tmp_path / ".records.jsonl.x1")
+    await evaluate(tasks(), work, folder=tmp_path)
     assert names_in(tmp_path) == [".lock", "records.jsonl", "run.json", "traces.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["records.jsonl", "traces.jsonl"])
 async def test_a_line_that_a_crash_left_half_written_is_made_again(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path, name: str
+    work: Worker, tmp_path: Path, name: str
 ) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
     whole = await evaluate(tasks(), work, folder=tmp_path)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-40])
     (tmp_path / "records.jsonl").write_bytes((tmp_path / "records.jsonl").read_bytes()[:-40])
@@ -135,10 +132,7 @@ async def test_a_line_that_a_crash_left_half_written_is_made_again(
     assert [json.loads(line)["key"] for line in lines] == [task.key for task in tasks()]
 
 
-async def test_runs_of_other_settings_are_not_mixed(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
+async def test_runs_of_other_settings_are_not_mixed(work: Worker, tmp_path: Path) -> None:
     await evaluate(tasks(), work, folder=tmp_path)
     before = (tmp_path / "records.jsonl").read_bytes()
     with pytest.raises(SetupError, match="other settings"):
@@ -146,32 +140,26 @@ async def test_runs_of_other_settings_are_not_mixed(
     assert (tmp_path / "records.jsonl").read_bytes() == before
 
 
-async def test_two_processes_do_not_write_the_same_run(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    async def work(task: Task) -> Done:
+async def test_two_processes_do_not_write_the_same_run(work: Worker, tmp_path: Path) -> None:
+    async def nested(task: Task) -> Done:
         with pytest.raises(SetupError, match="another process is writing"):
-            await evaluate(tasks(), work, folder=tmp_path)
-        return await asked(task, ask_with(KNOWN), endpoint)
+            await evaluate(tasks(), nested, folder=tmp_path)
+        return await work(task)
 
-    await evaluate(tasks(1), work, folder=tmp_path)
+    await evaluate(tasks(1), nested, folder=tmp_path)
 
 
-async def test_concurrent_runs_give_the_same_records(endpoint: Any, ask_with: AskerMaker) -> None:
+async def test_concurrent_runs_give_the_same_records(work: Worker) -> None:
     async def late(task: Task) -> Done:
         await asyncio.sleep(0.01 * (4 - int(task.question.id)))
-        return await asked(task, ask_with(KNOWN), endpoint)
+        return await work(task)
 
     one = await evaluate(tasks(), late)
     many = await evaluate(tasks(), late, concurrency=4)
     assert list(map(timeless, one.records)) == list(map(timeless, many.records))
 
 
-async def test_a_budget_ends_a_run_and_a_larger_one_goes_on(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
-) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
-
+async def test_a_budget_ends_a_run_and_a_larger_one_goes_on(work: Worker, tmp_path: Path) -> None:
     async def costly(task: Task) -> Done:
         done = await work(task)
         usage = replace(done.record.usage, llm_calls=2)
@@ -186,10 +174,9 @@ async def test_a_budget_ends_a_run_and_a_larger_one_goes_on(
 
 
 async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+    work: Worker, tmp_path: Path
 ) -> None:
     begun: list[str] = []
-    work = worker(ask_with(KNOWN), endpoint)
 
     async def slow(task: Task) -> Done:
         begun.append(task.key)
@@ -204,9 +191,8 @@ async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
 
 
 async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
-    endpoint: Any, ask_with: AskerMaker, tmp_path: Path
+    work: Worker, tmp_path: Path
 ) -> None:
-    work = worker(ask_with(KNOWN), endpoint)
     whole = await evaluate(tasks(), work)
     with (
         files_of_at_most(3_000),
@@ -222,9 +208,9 @@ async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
     assert list(map(timeless, read_run(tmp_path).records)) == list(map(timeless, whole.records))
 
 
-async def test_questions_alike_are_refused(endpoint: Any, ask_with: AskerMaker) -> None:
+async def test_questions_alike_are_refused(work: Worker) -> None:
     with pytest.raises(SetupError, match="same benchmark, id and method"):
-        await evaluate([*tasks(1), *tasks(1)], worker(ask_with(KNOWN), endpoint))
+        await evaluate([*tasks(1), *tasks(1)], work)
 
 
 @for_each("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
@@ -286,17 +272,16 @@ def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, obje
         read_run(folder)
 
 
-@pytest.mark.parametrize("text", ["oops", "[1]"])
-def test_a_run_that_does_not_say_what_it_is_is_told(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SetupError, match=r"run\.json: not"):
-        read_run(written(tmp_path, run=text))
-
-
 @for_each("text", ["oops", '{"key": "a", "steps": 3}', '{"missing": [3]}'])
-def test_a_line_that_is_no_trace_is_told(tmp_path: Path, text: str) -> None:
+def test_a_line_that_is_no_trace_or_a_run_that_does_not_say_what_it_is_is_told(
+    tmp_path: Path, text: str
+) -> None:
     run = read_run(written(tmp_path, trace=text))
     with pytest.raises(SetupError, match=r"traces\.jsonl"):
         list(run.iterate_details())
+    for description in ("oops", "[1]"):
+        with pytest.raises(SetupError, match=r"run\.json: not"):
+            read_run(written(tmp_path, run=description))
 
 
 GOLD = ResultTable.from_result(
