@@ -19,11 +19,9 @@ CALL = Turn(calls=(("population", '{"country": "Norway"}'),), finish="calls")
 COUNTED = Turn(" ".join(map(str, range(1, 31))))
 
 
-async def of_server(server: LlmServer, model: str = "m") -> CapabilityReport:
+async def of_server(base: str, model: str = "m") -> CapabilityReport:
     def make(transport: WatchingTransport, grammar: str | None) -> LanguageModel:
-        return OpenAIModel(
-            model, base_url=server.base + "/v1", transport=transport, grammar=grammar
-        )
+        return OpenAIModel(model, base_url=base + "/v1", transport=transport, grammar=grammar)
 
     return await probe_model(make)
 
@@ -117,7 +115,7 @@ def as_vllm(llm_server: LlmServer) -> LlmServer:
 async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
     as_ollama: LlmServer,
 ) -> None:
-    found = await of_server(as_ollama, "qwen3:8b")
+    found = await of_server(as_ollama.base, "qwen3:8b")
 
     can = {one.name: one.holds for one in found.abilities}
     assert can == {
@@ -131,13 +129,13 @@ async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
 
 async def test_a_model_that_is_not_there_is_told_with_those_that_are(as_ollama: LlmServer) -> None:
     with pytest.raises(ErrorReply, match=r"not found.*the server has: qwen3:8b, gemma3:270m"):
-        await of_server(as_ollama, "llama4")
+        await of_server(as_ollama.base, "llama4")
 
 
 async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
     as_vllm: LlmServer,
 ) -> None:
-    found = await of_server(as_vllm)
+    found = await of_server(as_vllm.base)
 
     how = {one.name: one.how for one in found.abilities if one.holds}
     assert how["tool calls"] == "only if one is required"
@@ -148,40 +146,25 @@ async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
     assert found.advice == ()
 
 
-async def test_a_server_that_ignores_what_it_is_asked_for_is_found_out(
+async def test_what_a_server_ignores_refuses_or_does_not_stream_is_found_out(
     llm_server: LlmServer,
 ) -> None:
-    found = await of_server(llm_server)
+    ignoring = await of_server(llm_server.base)
+    llm_server.says = Says(refuses={"response_format"})
+    refusing = await of_server(llm_server.base)
+    llm_server.says = Says(streams=False)
+    whole = await of_server(llm_server.base)
 
-    said = {one.name: one.how for one in found.abilities if not one.holds}
+    said = {one.name: one.how for one in ignoring.abilities if not one.holds}
     assert said["JSON schemas"] == "the server accepts them, but does not follow them"
     assert said["grammars"] == "the server ignores or refuses them"
     assert said["tool calls"] == "no: the model called none"
-    assert "grasp" in found.advice[0]
-
-
-async def test_a_server_that_refuses_schemas_is_asked_in_words(llm_server: LlmServer) -> None:
-    llm_server.says = Says(refuses={"response_format"})
-
-    found = await of_server(llm_server)
-
-    schemas = next(one for one in found.abilities if one.name == "JSON schemas")
+    assert "grasp" in ignoring.advice[0]
+    schemas = next(one for one in refusing.abilities if one.name == "JSON schemas")
     assert schemas.how == "the server has none; asked in words, the reply did not follow one"
-
-
-async def test_a_server_that_sends_its_reply_at_once_does_not_stream(llm_server: LlmServer) -> None:
-    llm_server.says = Says(streams=False)
-
-    found = await of_server(llm_server)
-
-    assert not found.has_ability("streams")
-    assert found.speed.written is None
+    assert not whole.has_ability("streams") and whole.speed.written is None
 
 
 async def test_a_server_that_is_down_cannot_be_reached() -> None:
     with pytest.raises(Unreachable, match="does the server run"):
-        await probe_model(
-            lambda transport, grammar: OpenAIModel(
-                "m", base_url="http://127.0.0.1:9/v1", transport=transport, grammar=grammar
-            )
-        )
+        await of_server("http://127.0.0.1:9")

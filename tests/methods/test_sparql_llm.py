@@ -1,6 +1,7 @@
 """SPARQL-LLM with scripted models: what it mends, when it asks again, and how it ends."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -9,7 +10,7 @@ from tests.methods.moons_asked import EXAMPLES, GOOD, fenced, names, run, told
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import estimate_input_tokens
-from askgraph.llm.scripted import ScriptedModel
+from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Refusal, Thought
 
@@ -19,8 +20,11 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
     return replace(moons, examples=EXAMPLES)
 
 
-def test_the_happy_path_is_one_call(moons: KnowledgeGraph) -> None:
-    trace, model = run([GOOD], moons)
+@for_each("reply", [GOOD, fenced("SELECT ?m WHERE { :Jupiter onto:orbits ?m }")])
+def test_a_good_query_or_one_that_can_safely_be_mended_is_one_call(
+    moons: KnowledgeGraph, reply: str
+) -> None:
+    trace, model = run([reply], moons)
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.usage.llm_calls == len(model.requests) == 1
@@ -35,28 +39,37 @@ def test_the_model_says_which_columns_were_asked_for(moons: KnowledgeGraph) -> N
     assert trace.outcome.answer_columns == ("radius",)
 
 
-def test_what_can_safely_be_mended_costs_no_call(moons: KnowledgeGraph) -> None:
-    trace, model = run([fenced("SELECT ?m WHERE { :Jupiter onto:orbits ?m }")], moons)
-
-    assert len(model.requests) == 1
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
-def test_without_validation_the_query_runs_as_it_was_written(moons: KnowledgeGraph) -> None:
-    wrong = fenced("SELECT ?m WHERE { ?m onto:revolvesAround :Jupiter }")
-    trace, model = run([wrong], moons, validate=False, revisions=0)
-
-    assert len(model.requests) == 1
-    assert isinstance(trace.outcome, Refusal)
+EMPTY = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
+DOUBTED = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
+WRONG = fenced("SELECT ?m WHERE { ?m onto:nonsense :Jupiter }")
+BUSY = Overloaded("the server is busy")
 
 
-def test_there_are_at_most_so_many_revisions(moons: KnowledgeGraph) -> None:
-    wrong = fenced("SELECT ?m WHERE { ?m onto:nonsense :Jupiter }")
-    trace, model = run([wrong] * 9, moons, revisions=2)
+@for_each(
+    ("replies", "settings", "requests", "why"),
+    [
+        ([WRONG], {"validate": False, "revisions": 0}, 1, ""),  # it runs as it was written
+        ([WRONG] * 9, {"revisions": 2}, 3, ""),
+        ([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, {}, None, "failed"),
+        ([EMPTY] * 9, {"revisions": 8}, 2, ""),  # it is insisted on
+        ([EMPTY, BUSY], {}, None, ""),
+    ],
+)
+def test_a_refusal_comes_after_so_many_revisions_with_its_reason_and_the_best_so_far(
+    moons: KnowledgeGraph,
+    replies: list[ScriptedReply],
+    settings: dict[str, Any],
+    requests: int | None,
+    why: str,
+) -> None:
+    trace, model = run(replies, moons, **settings)
 
-    assert len(model.requests) == 3
-    assert isinstance(trace.outcome, Refusal)
-    assert any(isinstance(step, Thought) for step in trace.steps)
+    assert requests is None or len(model.requests) == requests
+    assert isinstance(trace.outcome, Refusal) and why in trace.outcome.reason
+    assert settings.get("revisions") != 2 or any(isinstance(one, Thought) for one in trace.steps)
+    if EMPTY in replies:
+        assert trace.outcome.best is not None
+        assert BUSY not in replies or trace.outcome.best.cut_short == "the server is busy"
 
 
 @for_each(
@@ -117,28 +130,17 @@ def test_an_answer_of_many_long_rows_is_interpreted_within_300_tokens(
 
 
 def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:
-    doubted = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
-    again = doubted.replace("?m", "?moon")
-    trace, model = run([doubted, again], moons)
+    trace, model = run([DOUBTED, DOUBTED.replace("?m", "?moon")], moons)
 
     assert "onto:nonsense" in told(model, 1) and len(model.requests) == 2
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.confidence < 0.5
 
 
-def test_an_empty_result_that_is_insisted_on_ends_the_run(moons: KnowledgeGraph) -> None:
-    empty = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
-    trace, model = run([empty] * 9, moons, revisions=8)
-
-    assert len(model.requests) == 2
-    assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
-
-
 def test_a_budget_that_ends_between_refused_queries_leaves_the_last_of_them(
     moons: KnowledgeGraph,
 ) -> None:
-    doubted = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
-    trace, model = run([doubted, GOOD], moons, tokens=800)
+    trace, model = run([DOUBTED, GOOD], moons, tokens=800)
 
     assert len(model.requests) == 1
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -148,20 +150,6 @@ def test_a_budget_that_ends_between_refused_queries_leaves_the_last_of_them(
 def test_a_server_that_fails_before_any_query_ran_is_no_refusal(moons: KnowledgeGraph) -> None:
     with pytest.raises(Overloaded, match="busy"):
         run([Overloaded("the server is busy")], moons)
-
-
-def test_a_server_that_fails_later_leaves_the_best_so_far(moons: KnowledgeGraph) -> None:
-    empty = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
-    trace, _ = run([empty, Overloaded("the server is busy")], moons)
-
-    assert isinstance(trace.outcome, Refusal) and trace.outcome.best is not None
-    assert trace.outcome.best.cut_short == "the server is busy"
-
-
-def test_a_refusal_says_what_was_wrong_with_the_last_query(moons: KnowledgeGraph) -> None:
-    trace, _ = run([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, moons)
-
-    assert isinstance(trace.outcome, Refusal) and "failed" in trace.outcome.reason
 
 
 @for_each(

@@ -1,6 +1,9 @@
 """Which examples are nearest: by how they ask, without the question itself."""
 
 from dataclasses import replace
+from typing import Any
+
+from tests.each import for_each
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Origin, QueryExample, Wording
@@ -31,16 +34,10 @@ def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words(
 
 
 def test_the_nearest_wording_of_an_example_counts() -> None:
-    asked = QueryExample(
-        "Ann's dogs, in number?", "SELECT …", others=(Wording("How many dogs has Ann?"),)
-    )
+    others = (Wording("How many dogs has Ann?"),)
+    asked = Demonstration(QueryExample("Ann's dogs, in number?", "SELECT …", others=others), ())
 
-    assert (
-        find_nearest("How many cats has Ann?", (), [MARS, Demonstration(asked, ())], limit=1)[
-            0
-        ].example
-        == asked
-    )
+    assert find_nearest("How many cats has Ann?", (), [MARS, asked], limit=1) == [asked]
 
 
 def test_the_question_itself_is_no_example_one_about_another_number_is() -> None:
@@ -53,22 +50,14 @@ def test_the_question_itself_is_no_example_one_about_another_number_is() -> None
     assert exclude_question(text.format(1990), [shot]) == []
 
 
-def test_only_whole_words_are_masked() -> None:
-    masked = build_matched_text(
-        "What is the position of Io?", (ExampleTerm("http://e/Io", "Io"),), "masked"
-    )
+def test_only_whole_words_are_masked_which_leaves_what_is_asked_of_them() -> None:
+    io, mars = ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/Mars", "Mars")
+    asked = "What is the radius of Mars?"
 
-    assert masked == "What is the position of <thing>?"
+    masked = build_matched_text("What is the position of Io?", (io,), "masked")
+    [first] = find_nearest(asked, (mars,), [MARS, RADIUS], limit=1, match="masked")
 
-
-def test_masked_things_leave_what_is_asked_of_them() -> None:
-    terms = (ExampleTerm("http://e/Mars", "Mars"),)
-
-    [first] = find_nearest(
-        "What is the radius of Mars?", terms, [MARS, RADIUS], limit=1, match="masked"
-    )
-
-    assert first == RADIUS
+    assert masked == "What is the position of <thing>?" and first == RADIUS
 
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
@@ -108,15 +97,43 @@ def test_of_one_skeleton_there_are_two_while_others_are_left(moons: KnowledgeGra
     assert len(every) == 4
 
 
-def test_a_confirmed_example_comes_before_a_nearer_one_unless_it_is_of_something_else(
-    moons: KnowledgeGraph,
-) -> None:
-    confirmed = example("Which moons go round Mars?", "?x a onto:Moon", origin="confirmed")
-    far = example("Who wrote this?", ":this :author ?x", origin="confirmed")
-    asked = "Which moons orbit Jupiter?"
+CONFIRMED = example("Which moons go round Mars?", "?x a onto:Moon", origin="confirmed")
+FAR = example("Who wrote this?", ":this :author ?x", origin="confirmed")
+SPANISH = replace(
+    example("How far is it?", ":Mars :distance ?x"),
+    others=(Wording("¿Qué lunas giran alrededor de Marte?", "es"),),
+)
+TRIPLES = QueryExample("Which moons orbit Mars?", "DESCRIBE <http://example.org/Mars>")
+JUPITER = "Which moons orbit Jupiter?"
 
-    assert shown(moons, asked, ORBITS_MARS, confirmed, limit=1) == [confirmed.question]
-    assert shown(moons, asked, far, CODE_MARS, ORBITS_MARS)[0] == ORBITS_MARS.question
+
+@for_each(
+    ("text", "examples", "settings", "first", "count"),
+    [
+        # A confirmed example goes before a nearer one, unless it is of something else.
+        (JUPITER, (ORBITS_MARS, CONFIRMED), {"limit": 1}, CONFIRMED, 1),
+        (JUPITER, (FAR, CODE_MARS, ORBITS_MARS), {}, ORBITS_MARS, None),
+        # Every wording counts, and with an embedder the meaning besides the words.
+        ("¿Qué lunas giran alrededor de Júpiter?", (CODE_MARS, MOST, SPANISH), {}, SPANISH, None),
+        (JUPITER, (MOST, ORBITS_MARS), {"embedder": "hashed"}, ORBITS_MARS, None),
+        ("Кто это?", (CODE_MARS, MOST, ORBITS_MARS), {"limit": 2}, None, 2),  # no word is shared
+        # A query that gives triples is no example of an answer.
+        (JUPITER, (TRIPLES, CODE_MARS), {}, CODE_MARS, 1),
+        (JUPITER, (ORBITS_MARS,), {"limit": 0}, None, 0),
+    ],
+)
+def test_the_first_example_is_the_one_that_helps_most(
+    moons: KnowledgeGraph,
+    text: str,
+    examples: tuple[QueryExample, ...],
+    settings: dict[str, Any],
+    first: QueryExample | None,
+    count: int | None,
+) -> None:
+    questions = shown(moons, text, *examples, **settings)
+
+    assert first is None or questions[0] == first.question
+    assert count is None or len(questions) == count
 
 
 def test_of_equally_near_ones_what_is_written_goes_before_what_is_generated(
@@ -131,17 +148,6 @@ def test_of_equally_near_ones_what_is_written_goes_before_what_is_generated(
     assert [one.example.origin for one in found] == ["written"]
 
 
-def test_every_wording_of_an_example_counts(moons: KnowledgeGraph) -> None:
-    spanish = replace(
-        example("How far is it?", ":Mars :distance ?x"),
-        others=(Wording("¿Qué lunas giran alrededor de Marte?", "es"),),
-    )
-
-    found = shown(moons, "¿Qué lunas giran alrededor de Júpiter?", CODE_MARS, MOST, spanish)
-
-    assert found[0] == spanish.question
-
-
 def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeGraph) -> None:
     stored = replace(moons, examples=(ORBITS_MARS, CODE_MARS))
     text = "which moons orbit MARS"
@@ -153,10 +159,6 @@ def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeG
     assert split[0].example == ORBITS_MARS
 
 
-def test_a_question_that_shares_no_word_still_gets_examples(moons: KnowledgeGraph) -> None:
-    assert len(shown(moons, "Кто это?", CODE_MARS, MOST, ORBITS_MARS, limit=2)) == 2
-
-
 def test_examples_of_all_graphs_are_ordered_together(moons: KnowledgeGraph) -> None:
     near, far = replace(moons, examples=(ORBITS_MARS,)), replace(moons, examples=(CODE_MARS,))
 
@@ -165,24 +167,8 @@ def test_examples_of_all_graphs_are_ordered_together(moons: KnowledgeGraph) -> N
     assert [one.graph for one in found] == [near, far]
 
 
-def test_with_an_embedder_meaning_counts_besides_words(moons: KnowledgeGraph) -> None:
-    found = shown(moons, "Which moons orbit Jupiter?", MOST, ORBITS_MARS, embedder="hashed")
-
-    assert found[0] == ORBITS_MARS.question
-
-
 def test_a_query_that_cannot_be_read_is_like_no_other(moons: KnowledgeGraph) -> None:
     broken = QueryExample("Which moons orbit Mars now?", "SELECT WHERE")
     found = [GraphExample(moons, one) for one in (broken, ORBITS_MARS)]
 
     assert select_diverse(found, limit=5) == found
-
-
-def test_a_query_that_gives_triples_is_no_example_of_an_answer(moons: KnowledgeGraph) -> None:
-    triples = QueryExample("Which moons orbit Mars?", "DESCRIBE <http://example.org/Mars>")
-
-    assert shown(moons, "Which moons orbit Jupiter?", triples, CODE_MARS) == [CODE_MARS.question]
-
-
-def test_no_example_is_wanted(moons: KnowledgeGraph) -> None:
-    assert shown(moons, "Which moons orbit Jupiter?", ORBITS_MARS, limit=0) == []

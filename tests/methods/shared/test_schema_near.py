@@ -18,7 +18,7 @@ from askgraph.methods.shared.nearby_schema import (
     build_shape_texts,
     find_nearby_classes,
 )
-from askgraph.methods.shared.several_graphs import QuestionGraphs, link_graph
+from askgraph.methods.shared.several_graphs import LinkedGraph, QuestionGraphs, link_graph
 from askgraph.methods.tools import ToolLimits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
@@ -94,12 +94,17 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     run_coroutine(graph.endpoint.close())
 
 
+async def link(text: str, graph: KnowledgeGraph) -> LinkedGraph:
+    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
+    return await link_graph(text, asked.graphs[0])
+
+
 async def shown(
     text: str, graph: KnowledgeGraph, parts: ShapeParts | None = None, *, cls: str = THING
 ) -> list[TextVariants]:
-    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
-    linked = await link_graph(text, asked.graphs[0])
-    return await build_shape_texts([GraphClass(linked, cls)], parts or ShapeParts())
+    return await build_shape_texts(
+        [GraphClass(await link(text, graph), cls)], parts or ShapeParts()
+    )
 
 
 async def test_a_shape_has_several_lengths_in_which_what_is_near_is_left_longest(
@@ -144,8 +149,7 @@ KIN = """
 async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> None:
     (tmp_path / "kin.ttl").write_text(KIN)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
-    asked = QuestionGraphs.from_graphs(Question("towns"), [graph], ToolLimits())
-    linked = await link_graph("towns", asked.graphs[0])
+    linked = await link("towns", graph)
     every = [GraphClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
     town, place = await build_shape_texts(every, ShapeParts())
@@ -163,12 +167,9 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
     wide: KnowledgeGraph,
 ) -> None:
-    asked = QuestionGraphs.from_graphs(
-        Question("What is the weight of thing 1?"), [wide], ToolLimits()
-    )
-    linked = await link_graph("What is the weight of thing 1?", asked.graphs[0])
+    near = GraphClass(await link("What is the weight of thing 1?", wide), THING)
 
-    [piece] = await build_shape_texts([GraphClass(linked, THING)] * 2, ShapeParts(), is_beside=True)
+    [piece] = await build_shape_texts([near] * 2, ShapeParts(), is_beside=True)
 
     assert ":weight xsd:integer" in piece.texts[0] and ":part2" not in piece.texts[0]
 
@@ -185,20 +186,12 @@ async def test_all_examples_of_a_shape_are_of_one_instance(tmp_path: Path) -> No
     assert "targets without type have :age: :m" in town.texts[0]
 
 
-OWL = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
-
-
-async def beside(text: str, folder: Path) -> list[str]:
-    """What stands beside the whole schema for the class of towns."""
-    (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
-    graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
-    asked = QuestionGraphs.from_graphs(Question(text), [graph], ToolLimits())
-    linked = await link_graph(text, asked.graphs[0])
-    near = [GraphClass(linked, "http://kin.example/Town")]
-    pieces = await build_shape_texts(near, ShapeParts(), is_beside=True)
-    await graph.endpoint.close()
-    return [piece.texts[0] for piece in pieces]
-
-
 async def test_what_is_equivalent_to_a_class_stands_behind_its_shape(tmp_path: Path) -> None:
-    assert "# :Town is the same as: :Borough" in await beside("towns", tmp_path)
+    owl = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+    (tmp_path / "kin.ttl").write_text(f"{owl}{KIN}:Town owl:equivalentClass :Borough .")
+    graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
+    near = [GraphClass(await link("towns", graph), "http://kin.example/Town")]
+    [piece] = await build_shape_texts(near, ShapeParts(), is_beside=True)
+    await graph.endpoint.close()
+
+    assert "# :Town is the same as: :Borough" in piece.texts[0]
