@@ -178,7 +178,9 @@ def build_docs_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     folder = static / "assets"
     styles = [
-        path.name for kind in ("docs-*.css", "theme-*.js") for path in sorted(folder.glob(kind))
+        path.name
+        for kind in ("styles-*.css", "docs-*.css", "theme-*.js")
+        for path in sorted(folder.glob(kind))
     ]
 
     async def serve_docs(request: Request) -> HTMLResponse:
@@ -220,7 +222,7 @@ def describe_api(
             for tag in [*groups, "schemas"]
         ),
         others="".join(
-            f"<div><dt><code>{escape(path)}</code></dt><dd>{escape(words)}</dd></div>"
+            f'<div class="row"><dt><code>{escape(path)}</code></dt><dd>{escape(words)}</dd></div>'
             for path, words in _OTHER_INTERFACES
         ),
         groups="".join(
@@ -229,8 +231,8 @@ def describe_api(
             for tag, html in groups.items()
         ),
         schemas="".join(
-            f"<details><summary><code>{escape(name)}</code> "
-            f"<span>{_render_text(schema.get('description', ''))}</span></summary>"
+            f'<details class="step-fold"><summary><code>{escape(name)}</code> '
+            f'<span class="muted">{_render_text(schema.get("description", ""))}</span></summary>'
             f'<div id="schema-{escape(name)}">'
             f"{_render_table('Fields', _build_field_rows(schema))}</div></details>"
             for name, schema in sorted(schemas.items())
@@ -274,8 +276,8 @@ def _render_operation(
         f'<p><a href="{escape(path.lstrip("/"))}">Open {escape(path)}</a></p>' if can_open else "",
     ]
     return (
-        f'<details><summary><span class="verb">{method}</span> '
-        f"<code>{escape(path)}</code> <span>{_render_text(first)}</span></summary>"
+        f'<details class="step-fold"><summary><span class="verb">{method}</span> '
+        f'<code>{escape(path)}</code> <span class="muted">{_render_text(first)}</span></summary>'
         f'<div id="{_make_anchor(f"{method} {path}")}">{"".join(parts)}</div></details>'
     )
 
@@ -309,7 +311,7 @@ def _build_row(
     return (
         name,
         _render_type(schema),
-        f"{_render_text(description)} <em>{notes}</em>".strip()
+        f'{_render_text(description)} <em class="muted">{notes}</em>'.strip()
         if notes
         else _render_text(description),
     )
@@ -341,8 +343,8 @@ def _render_table(title: str, rows: Iterator[DocsRow]) -> str:
         return ""
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Name", "Type", "Description"))
     return (
-        f"<h3>{escape(title)}</h3><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
+        f'<h3>{escape(title)}</h3><table class="facts"><thead class="wide-only"><tr>{head}</tr>'
+        f"</thead><tbody>{''.join(lines)}</tbody></table>"
     )
 
 

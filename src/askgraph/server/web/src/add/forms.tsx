@@ -149,7 +149,7 @@ function NameField({ onName }: { onName?: () => void }) {
       }}
       fault={faultOf(name)}
       hint={say.nameHint}
-      input={{ class: "name-field", autocomplete: "off", autocapitalize: "none", maxLength: 40 }}
+      input={{ class: "narrow", autocomplete: "off", autocapitalize: "none", maxLength: 40 }}
     />
   );
 }

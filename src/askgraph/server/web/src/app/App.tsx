@@ -47,7 +47,7 @@ export function App() {
   if (page === "embed" && load) return <Later load={load} props={{ id, query }} />;
   return (
     <>
-      <a class="skip-link" href="#content">
+      <a class="skip-link button primary" href="#content">
         {say.skip}
       </a>
       <Header shown={page} />

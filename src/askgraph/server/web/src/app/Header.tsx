@@ -39,7 +39,7 @@ export function Header({ shown }: { shown: PageName }) {
           </a>
         ))}
       </nav>
-      <div class="bar-tools row at-end">
+      <div class="bar-tools row tight at-end">
         {keyInUse.value && <QuietButton onClick={() => keepKey(null)} text={say.keyForget} />}
         <LanguageSwitch />
         <ThemeSwitch />

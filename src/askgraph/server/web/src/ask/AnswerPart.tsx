@@ -218,7 +218,7 @@ export function Result(props: ResultViewProps) {
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   return (
     <div class="stack" role="group" aria-label={say.faulty}>
-      <p class="headline nothing">{say.faulty}</p>
+      <p class="headline nothing muted">{say.faulty}</p>
       <ProblemNote problem={problem} />
       <p>
         <Button onClick={back} text={say.backToAnswer} />

@@ -56,7 +56,7 @@ export function MethodChooser() {
               checked={method.name === chosen.name}
               onChange={() => chooseMethod(method.name)}
             >
-              <span class="faint">{costWords(method)}</span>
+              <span class="choice-more muted small">{costWords(method)}</span>
             </Choice>
           ))}
           {chosen.needs_model && known.models.length > 0 && (

@@ -38,8 +38,8 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
     >
       <ol class="drafts stack near">
         {drafts.map((draft, at) => (
-          <li key={draft.query} class="row spread">
-            <div>
+          <li key={draft.query} class="row from-top">
+            <div class="grow">
               {told[at] && <p dir="auto">{told[at]}</p>}
               {(!told[at] || told.some((one, other) => one === told[at] && other !== at)) && (
                 <pre>{patternOf(draft.query)}</pre>

@@ -9,7 +9,7 @@ import { textOf } from "../results/texts.ts";
 import { answerColumns, placeOf } from "../results/values.ts";
 import { say } from "./words.ts";
 
-const LOOKS = { boolean: "value", nothing: "nothing", table: "count" };
+const LOOKS = { boolean: "value", nothing: "nothing muted", table: "count" };
 
 export function HeadlineView({ answer, graph }: { answer: AnswerView; graph: string }) {
   if (answer.sentence)

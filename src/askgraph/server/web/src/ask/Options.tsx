@@ -44,11 +44,11 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
           <li key={option.query}>
             <button
               type="button"
-              class="option sheet"
+              class="option sheet row nowrap"
               disabled={busy !== null}
               onClick={() => void take(at)}
             >
-              <bdi class="option-words serif large">{option.words}</bdi>
+              <bdi class="option-words serif large grow">{option.words}</bdi>
               <span class="option-count muted small number">
                 {busy === at ? <span class="spinner" /> : !isGreeting && say.rows(option.count)}
               </span>

@@ -122,7 +122,7 @@ export function QuestionBox(props: QuestionBoxProps) {
         </div>
       )}
       <div class="question-foot row spread">
-        <div class="question-tools row">{props.children}</div>
+        <div class="question-tools row tight">{props.children}</div>
         <Button look="primary" type="submit" disabled={!text.trim()}>
           {props.button}
           <Icon name="ask" />

@@ -72,7 +72,7 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
     case "model_turn":
       return (
         <Folded title={stepTitle(step)} more={step.model}>
-          {step.choice.text && <p class="step-text">{step.choice.text}</p>}
+          {step.choice.text && <p class="step-text lines">{step.choice.text}</p>}
           {(step.choice.calls?.length ?? 0) > 0 && (
             <pre>{JSON.stringify(step.choice.calls, null, 1)}</pre>
           )}
@@ -85,7 +85,7 @@ function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
         </Folded>
       );
     case "thought":
-      if (!step.sent) return <p class="step-text">{step.text}</p>;
+      if (!step.sent) return <p class="step-text lines">{step.text}</p>;
       return (
         <Folded title={stepTitle(step)} more={stepSay.sent}>
           <pre>{step.sent}</pre>

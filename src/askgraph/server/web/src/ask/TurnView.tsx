@@ -164,9 +164,9 @@ export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
         ? stepTitle(last)
         : say.asking;
   return (
-    <div class="progress row" data-shown={elapsed > SHOWN_AFTER}>
+    <div class="progress row nowrap" data-shown={elapsed > SHOWN_AFTER}>
       <span class="spinner" aria-hidden="true" />
-      <span class="clip" role="status">
+      <span class="clip grow" role="status">
         <bdi>{doing}</bdi>
       </span>
       <span class="muted number" aria-hidden="true">

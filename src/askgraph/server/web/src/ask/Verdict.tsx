@@ -53,7 +53,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
   );
   if (!run.mine) return <div class="verdict">{pin}</div>;
   return (
-    <div class="verdict">
+    <div class="verdict stack near">
       <div class="row">
         {run.verified ? (
           <>
@@ -162,7 +162,7 @@ function Wrong({ send, standing: { end, words } }: WrongProps) {
   const [comment, setComment] = useState("");
   return (
     <Form
-      class="stack close measure verdict-form"
+      class="stack close measure"
       onSend={() => {
         void send(comment.trim()).then(ends && end ? end : undefined);
       }}

@@ -62,8 +62,8 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
   return (
     <li class="card pin-card" data-pin={pin.id} ref={tile}>
       <article class="stack near" aria-labelledby={id}>
-        <header class="pin-head row spread">
-          <h2 id={id}>
+        <header class="pin-head row from-top">
+          <h2 id={id} class="grow broken">
             <a href={pin.run ? `/run/${pin.run}` : askAddress(pin.question, [graph])}>
               <bdi>{title}</bdi>
             </a>

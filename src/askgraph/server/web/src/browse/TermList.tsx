@@ -61,7 +61,7 @@ export function TermList({ kind, graph, holds }: Props) {
         </h2>
         {terms.length > FEW && (
           <SearchField
-            class="slim term-filter"
+            class="slim filter"
             label={filterLabel}
             value={filter}
             onText={(text) => {

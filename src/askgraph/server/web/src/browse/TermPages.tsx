@@ -67,7 +67,7 @@ export function ThingPage({ graph, iri }: Term) {
       )}
       <Outgoing {...{ graph, iri, about, pictures }} />
       {pins.length > 0 && (
-        <div class="thing-map">
+        <div class="measure">
           <Later load={map} props={{ pins, graph, elsewhere: 0, tiles, about: [label] }} />
         </div>
       )}

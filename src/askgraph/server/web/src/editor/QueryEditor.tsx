@@ -74,7 +74,7 @@ export function QueryEditor(props: QueryEditorProps) {
   return (
     <div class="editor sheet">
       <div class="editor-host" ref={host} />
-      <div class="editor-foot row">
+      <div class="editor-foot row tight">
         {props.canRun && (
           <Button
             look="primary small"

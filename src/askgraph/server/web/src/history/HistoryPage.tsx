@@ -29,7 +29,7 @@ export function HistoryPage({ query }: PageProps) {
   return (
     <div class="page stack">
       <h1>{say.title}</h1>
-      <SearchField class="history-search" label={say.search} value={search} onText={setSearch} />
+      <SearchField class="narrow" label={say.search} value={search} onText={setSearch} />
       <ProblemNote problem={problem} again={() => void load(false)} />
       {!found && !problem && <Loading />}
       {found?.length === 0 && (
@@ -78,8 +78,8 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
     methodTitle(run.method),
   ];
   return (
-    <li class="row">
-      <a href={`/run/${run.id}`}>
+    <li class="row nowrap">
+      <a class="grow" href={`/run/${run.id}`}>
         <bdi class="history-question broken">{run.question}</bdi>
         <span class="faint">{joinWithDots(...about, stateWords(run))}</span>
       </a>

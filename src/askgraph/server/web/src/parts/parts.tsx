@@ -330,7 +330,7 @@ export function Dialog({ title, close, children }: DialogProps) {
         if (event.target === element.current) close();
       }}
     >
-      <h2 class="dialog-title">{title}</h2>
+      <h2>{title}</h2>
       {children}
     </dialog>
   );
@@ -485,7 +485,7 @@ export function ProblemNote({ problem, again }: ProblemNoteProps) {
     <div class="note bad" role="alert">
       <p class="note-title">{title}</p>
       {detail && detail !== title && (
-        <p class="problem-detail" lang={unreachable ? undefined : "en"}>
+        <p class="problem-detail lines" lang={unreachable ? undefined : "en"}>
           {detail}
         </p>
       )}

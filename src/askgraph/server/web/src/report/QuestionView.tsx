@@ -86,12 +86,12 @@ function About({ question }: { question: Question }) {
   if (patterns) said.push(counted(patterns, "triple pattern"));
   if (unanswerable) said.push("the graph holds no answer");
   return (
-    <p class="about row muted small">
+    <p class="about row muted small broken">
       {said.map((word) => (
         <span key={word}>{word}</span>
       ))}
       {tags.map((tag) => (
-        <span key={tag} class="tag">
+        <span key={tag} class="chip">
           {tag}
         </span>
       ))}
@@ -213,7 +213,7 @@ function AnswerHead({ answer }: { answer: Answer }) {
 
 function Fault({ what, text }: { what: string; text: string }) {
   return (
-    <p class="fault">
+    <p class="fault broken">
       <strong>{what}: </strong>
       {text}
     </p>
@@ -231,8 +231,8 @@ function Scores({ answers }: { answers: readonly Answer[] }) {
             <td key={system}>
               {score ? <ScoreTag score={score[2]} /> : "–"}
               {score && (
-                <span class="sides muted small">
-                  precision {percent(score[0])}, recall {percent(score[1])}
+                <span class="muted small">
+                  {"\u2003"}precision {percent(score[0])}, recall {percent(score[1])}
                 </span>
               )}
             </td>
@@ -265,7 +265,7 @@ export function Query({ query, marked }: { query: string; marked?: Marked }) {
     <div class="query">
       {start > 0 && (
         <details class="prologue">
-          <summary>{counted(start, "prefix line")}</summary>
+          <summary class="small">{counted(start, "prefix line")}</summary>
           <pre>{all.slice(0, start)}</pre>
         </details>
       )}
@@ -276,13 +276,26 @@ export function Query({ query, marked }: { query: string; marked?: Marked }) {
   );
 }
 
+/** The colours of tokens that have none of their own. */
+const ROLES = new Map<string | null, string>([
+  ["function", "keyword"],
+  ["bool", "keyword"],
+  ["iri", "text"],
+  ["string", "text"],
+  ["meta", "text"],
+]);
+
 function Line({ tokens, why }: { tokens: readonly Token[]; why: string | undefined }) {
   const Tag = why === undefined ? "span" : "mark";
   return (
     <>
       <Tag class="query-line" title={why}>
         {tokens.map(({ kind, text }, at) => (
-          <span key={at} class={`t-${kind ?? "space"}`}>
+          <span
+            key={at}
+            class={`t-${kind}`}
+            style={{ color: `var(--code-${ROLES.get(kind) ?? kind})` }}
+          >
             {text}
           </span>
         ))}
@@ -353,7 +366,7 @@ function RowsApart({ title, sign, rows, result }: ApartProps) {
     rows.length >= index.head ? `the first ${rows.length} rows` : counted(rows.length, "row");
   return (
     <details class="apart" open>
-      <summary>
+      <summary class="small">
         <b aria-hidden="true">{sign}</b> {title}: {all}
       </summary>
       <RowTable columns={columns} rows={rows} />
@@ -365,7 +378,7 @@ function RowTable({ columns, rows }: Pick<Rows, "columns" | "rows">) {
   const [all, setAll] = useState(false);
   return (
     <>
-      <Table label="rows of a result" class="values" head={columns.map((name) => `?${name}`)}>
+      <Table label="rows of a result" class="values lines" head={columns.map((name) => `?${name}`)}>
         {rows.slice(0, all ? undefined : SHOWN).map((row, at) => (
           <tr key={at}>
             {row.map((value, column) => (
@@ -392,7 +405,7 @@ function Term({ value }: { value: Value }) {
   if (!split) return <>{String(value)}</>;
   return (
     <span title={split[0]}>
-      <span class="space muted">{split[1]}</span>
+      <span class="muted small">{split[1]}</span>
       {split[2]}
     </span>
   );

@@ -41,9 +41,11 @@ export function Questions() {
         </tbody>
       </table>
       {left > 0 && (
-        <Button look="" id="more" onClick={() => setShown(shown + BATCH)}>
-          Show more ({left.toLocaleString("en")} left)
-        </Button>
+        <p id="more">
+          <Button look="" onClick={() => setShown(shown + BATCH)}>
+            Show more ({left.toLocaleString("en")} left)
+          </Button>
+        </p>
       )}
     </>
   );
@@ -151,9 +153,9 @@ function Row({ question, answers }: Listed) {
         <a href={link} dir="auto">
           {text || "(no text)"}
         </a>
-        <span class="under muted small">
+        <div class="under muted small broken">
           {index.benchmarks.length > 1 ? `${benchmark} · ${id}` : id}
-        </span>
+        </div>
       </td>
       {several
         ? index.systems.map((name, at) => {

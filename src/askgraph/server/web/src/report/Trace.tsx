@@ -103,7 +103,7 @@ function Findings({ step }: { step: Step }) {
               <td>{mention["words"]}</td>
               <td>{mention["kind"]}</td>
               <td>
-                {mention["label"]} <span class="space muted">{mention["target"]}</span>
+                {mention["label"]} <span class="muted small broken">{mention["target"]}</span>
               </td>
               <td class="number">{Number(mention["score"]).toFixed(2)}</td>
             </tr>
@@ -186,7 +186,7 @@ function Outcome({ step }: { step: Step }) {
 }
 
 function Prose({ text }: { text: string }) {
-  return text ? <p class="prose">{text}</p> : null;
+  return text ? <p class="prose lines">{text}</p> : null;
 }
 
 /** A text, folded away if it is long. */

@@ -66,7 +66,7 @@ function IriCard({ iri, close }: { iri: string; close: () => void }) {
     [],
   );
   return (
-    <span class="iri-card raised" ref={element}>
+    <span class="iri-card raised row nowrap tight" ref={element}>
       <bdi class="iri clip">{stripControls(iri)}</bdi>
       <IriTools iri={iri} link={linkOf(iri)} />
     </span>

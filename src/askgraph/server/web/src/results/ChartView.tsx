@@ -61,11 +61,11 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
   const label = titleOf(chart);
   const sized = { label, width };
   return (
-    <figure class="chart stack near" ref={element}>
+    <figure class="chart stack close" ref={element}>
       <div class="row spread">
         {charts.length > 1 ? (
           <Select
-            class="chart-choice"
+            class="chart-choice narrow"
             label={say.show}
             labelled="seen-by-readers"
             slim
@@ -74,7 +74,7 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
             onChoose={onChoose}
           />
         ) : (
-          <figcaption>{label}</figcaption>
+          <figcaption class="label">{label}</figcaption>
         )}
         <Pictures
           name={label}
@@ -308,7 +308,7 @@ function Lines({ series, label, width }: Sized & { series: readonly Series[] }) 
       {series.length > 1 && (
         <ul class="legend row loose muted small">
           {series.map(({ name }, index) => (
-            <li key={name}>
+            <li key={name} class="row">
               <span class="swatch" style={shade(index)} />
               <bdi>{name}</bdi>
             </li>

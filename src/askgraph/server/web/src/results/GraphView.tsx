@@ -75,7 +75,7 @@ function Legend({ drawing }: { drawing: Drawing }) {
   return (
     <ul class="legend row loose muted small">
       {kinds.map(([kind, word]) => (
-        <li key={kind}>
+        <li key={kind} class="row">
           <span class={`swatch ${kind}`} />
           {word}
         </li>

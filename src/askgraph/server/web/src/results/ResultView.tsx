@@ -142,7 +142,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
           (result.boolean === null ? (
             <Table {...{ result, columns, origin, source, part, pictures, marks, onDraw: draw }} />
           ) : (
-            <p class="boolean">{result.boolean ? say.yes : say.no}</p>
+            <p class="boolean headline said">{result.boolean ? say.yes : say.no}</p>
           ))}
         {shown === "chart" && (
           <Later

@@ -238,7 +238,7 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
           onText={filter.onSearch}
         />
       )}
-      <span class="tools row at-end">
+      <span class="tools row tight at-end">
         {columns.some(({ kind }) => kind === "thing") && (
           <QuietButton aria-pressed={iris} title={say.irisHint} onClick={() => onIris(!iris)}>
             {say.iris}

@@ -33,10 +33,10 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
   const kinds = value.types.map((type) => textOf(type, spoken)).join(", ");
   return (
     <div class="thing-card sheet stack near" role="group" aria-label={stripControls(value.label)}>
-      <p>
-        <strong class="thing-said">{stripControls(value.label)}</strong>
+      <p class="stack tight">
+        <strong>{stripControls(value.label)}</strong>
         <bdi class="muted">{kinds}</bdi>
-        {value.description && <bdi class="thing-said">{stripControls(value.description)}</bdi>}
+        {value.description && <bdi>{stripControls(value.description)}</bdi>}
       </p>
       <dl class="thing-facts tiles">
         {facts.slice(0, FACTS).map(({ predicate, unit, values, total, at_least }) => (
@@ -44,7 +44,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
             <dt class="faint">
               <bdi data-iri={predicate.value}>{textOf(predicate, spoken)}</bdi>
             </dt>
-            <dd>
+            <dd class="row">
               {values.slice(0, VALUES).map((cell) => (
                 <span key={cell.value}>
                   <Cell {...{ cell, graph, pictures }} />

@@ -72,7 +72,7 @@ export function Pager({ page, pages, onPage, size, onSize }: PagerProps) {
     </Button>
   );
   return (
-    <div class="pager row muted small number" role="group" aria-label={say.pages}>
+    <div class="pager row tight muted small number" role="group" aria-label={say.pages}>
       {pages > 1 && (
         <>
           {step(say.first, "«", 0, page === 0)}
