@@ -139,12 +139,15 @@ class Campaign:
                 fine = status in allowed
                 yield told("belongings", caller.name, operation.name, status, fine=fine)
         follow = {"question": "And which of them?", "graphs": ["space"]}
+        reply = {"model": "graph-search", "input": QUESTION}
+        reply["previous_response_id"] = f"resp_{left['run']}"
         pins = "/api/v1/boards/{}/pins"
         for what, path, body in [
             ("a question after hers", "/api/v1/ask", {**follow, "after": left["run"]}),
             ("a question in her talk", "/api/v1/ask", {**follow, "session": left["session"]}),
             ("her answer on his board", pins.format(mine["board"]), {"run": left["run"]}),
             ("his answer on her board", pins.format(left["board"]), {"run": mine["run"]}),
+            ("a reply to her reply", "/v1/responses", reply),
         ]:
             status = self.send(bob, "POST", path, body).status_code
             yield told("belongings", "bob", what, status, fine=status in (400, 404))

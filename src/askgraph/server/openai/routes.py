@@ -1,4 +1,4 @@
-"""`/v1/models` and `/v1/chat/completions`: methods as OpenAI models."""
+"""`/v1/models`, `/v1/chat/completions` and `/v1/responses`: methods as OpenAI models."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
@@ -10,8 +10,8 @@ from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import openai, runs
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
-from askgraph.server.openai import answers
-from askgraph.server.problems import NotFound
+from askgraph.server.openai import answers, responses
+from askgraph.server.problems import NotFound, Problem, RunFailed
 from askgraph.server.rest.server import list_choices
 from askgraph.server.runs.replies import (
     build_next_questions,
@@ -116,11 +116,52 @@ async def complete(body: openai.ChatBody, request: Request, hub: HubDep, caller:
     return JSONResponse(completion.model_dump(mode="json"))
 
 
+@router.post("/responses", response_model=responses.ResponseView)
+async def respond(
+    body: responses.ResponseBody, request: Request, hub: HubDep, caller: Asker
+) -> Response:
+    """Answer the last message of the input, or follow up on an earlier response.
+
+    Beside the standard fields, `graph` or `graphs` name the graphs to ask, and `language` is the
+    language of the question. `instructions`, tools and the settings of language models are ignored.
+    """
+    if body.background:
+        raise SetupError("background responses are not supported: leave out 'background'")
+    after = None
+    if body.previous_response_id is not None:
+        id = body.previous_response_id
+        try:
+            after = (await hub.records.load_run(responses.parse_run_id(id), caller)).id
+        except NotFound as error:
+            raise RunFailed(
+                Problem(
+                    type="urn:askgraph:problem:previous-response-not-found",
+                    title="No such response",
+                    status=400,
+                    detail=f"there is no response {id!r} to go on from, or it is not yours",
+                )
+            ) from error
+    run, steps, suggester = await _start_run(
+        body, answers.parse_conversation(body.messages), hub, caller, after=after
+    )
+    reply = responses.ResponseBuilder(run, body, suggester)
+    if body.stream:
+        return stream_texts(reply.stream_events(steps))
+    response = await cancel_on_disconnect(request, reply.build_response(steps))
+    return JSONResponse(response.model_dump(mode="json"))
+
+
 async def _start_run(
-    body: openai.ChatBody, conversation: answers.ParsedConversation, hub: Hub, caller: Principal
+    body: openai.ChatBody | responses.ResponseBody,
+    conversation: answers.ParsedConversation,
+    hub: Hub,
+    caller: Principal,
+    *,
+    after: str | None = None,
 ) -> StartedRun:
+    """Start the run of a request; `after` is the run that it follows up on."""
     if conversation.choice is not None and (
-        clarification_run := await _find_clarification_run(conversation, hub, caller)
+        clarification_run := await _find_clarification_run(conversation, after, hub, caller)
     ):
         choice = conversation.choice
         _, _, outcome = await hub.records.load_outcome(clarification_run, caller)
@@ -153,6 +194,7 @@ async def _start_run(
         graphs=graphs or None,
         method=method,
         language=body.language,
+        after=after,
     )
     run = await hub.ask(ask_body, caller, before=conversation.before)
     return run.id, read_steps(hub, run), _create_suggester(hub, run.request.question, caller)
@@ -172,9 +214,12 @@ def _create_suggester(
 
 
 async def _find_clarification_run(
-    conversation: answers.ParsedConversation, hub: Hub, caller: Principal
+    conversation: answers.ParsedConversation, after: str | None, hub: Hub, caller: Principal
 ) -> str | None:
-    """Return the latest run that sent our last message, if that is a question back."""
+    """Return the run that asked back: `after`, or the latest run that sent our last message."""
+    if after is not None:
+        _, _, outcome = await hub.records.load_outcome(after, caller)
+        return after if isinstance(outcome, Clarification) else None
     for row in await hub.store.list_runs(
         caller.id, search=conversation.previous_question, limit=_MAX_SEARCHED_RUNS
     ):
