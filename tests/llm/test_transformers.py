@@ -14,8 +14,7 @@ from askgraph.errors import ErrorReply, SetupError
 from askgraph.index.names import ItemKind
 from askgraph.llm.structured import StructuredReply, parse_structured
 from askgraph.methods.writing import ListedTerm
-from askgraph.methods.writing.model_writer import build_query_grammar
-from askgraph.methods.writing.prompt import parse_query
+from askgraph.methods.writing.model_writer import build_query_grammar, parse_query
 from askgraph.methods.writing.term_names import TermNames
 
 ASKED: list[llm.Message] = [llm.System("You write queries."), llm.User("What orbits Jupiter?")]

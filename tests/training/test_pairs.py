@@ -10,7 +10,7 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import ItemKind
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods.writing.prompt import build_prompt, parse_query
+from askgraph.methods.writing.model_writer import build_prompt, parse_query
 from askgraph.methods.writing.term_names import list_required_terms
 from askgraph.sparql.rewrite.canonical import canonicalize_query
 from askgraph.sparql.vocabulary import RDF_TYPE

@@ -17,8 +17,13 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import read_completion
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
-from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_query
+from askgraph.methods.writing.model_writer import (
+    PromptedWriter,
+    build_messages,
+    build_prompt,
+    build_query_grammar,
+    parse_query,
+)
 from askgraph.methods.writing.term_names import list_required_terms
 from askgraph.sparql.parser import parse_tree
 from askgraph.trace import Draft, Prompt, Question

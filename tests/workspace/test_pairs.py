@@ -10,7 +10,7 @@ from tests.graphs import MOONS, store_of
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.methods.writing.prompt import parse_query
+from askgraph.methods.writing.model_writer import parse_query
 from askgraph.methods.writing.term_names import list_required_terms
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Workspace

@@ -29,8 +29,12 @@ from askgraph.llm import Choice, LanguageModel, Options, read_completion
 from askgraph.llm.structured import can_use_grammar
 from askgraph.methods.writing import ListedTerm, term_names
 from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
-from askgraph.methods.writing.model_writer import MAX_REPLY_TOKENS, build_query_grammar
-from askgraph.methods.writing.prompt import build_messages, parse_query
+from askgraph.methods.writing.model_writer import (
+    MAX_REPLY_TOKENS,
+    build_messages,
+    build_query_grammar,
+    parse_query,
+)
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.sparql.comparison import Cell

@@ -27,7 +27,7 @@ from askgraph.atomic_files import make_temporary_path
 from askgraph.errors import SetupError
 from askgraph.evaluation.files import format_json_line, replace_file
 from askgraph.llm import pretrained
-from askgraph.methods.writing.prompt import build_messages
+from askgraph.methods.writing.model_writer import build_messages
 from askgraph.training import TrainSettings, find_last_checkpoint, load_result
 from askgraph.training.pairs import TrainingPair
 

@@ -16,8 +16,7 @@ from askgraph.index.names import ItemKind
 from askgraph.llm import Choice, TokenLogprob
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.writing import ListedTerm
-from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
-from askgraph.methods.writing.prompt import parse_query
+from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar, parse_query
 from askgraph.methods.writing.term_names import FORMS, TermNames, list_required_terms
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.parser import parse_tree

@@ -6,7 +6,7 @@ from tests.each import for_each
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import ItemKind
 from askgraph.methods.writing import ListedTerm
-from askgraph.methods.writing.prompt import build_prompt, parse_query
+from askgraph.methods.writing.model_writer import build_prompt, parse_query
 from askgraph.methods.writing.term_names import TermNames
 
 EX = "http://example.org/"
