@@ -52,14 +52,14 @@ def fetch(
     if json:
         print_json(
             {
-                "places": [asdict(place) for place in published.places],
+                "places": [asdict(entry) for entry in published.places],
                 "profile": to_profile_object(published.profile) if published.profile else None,
                 "descriptions": [asdict(description) for description in published.descriptions],
             }
         )
     else:
-        for place in published.places:
-            typer.echo(f"{place.name}: {place.found}", err=not place.told)
+        for entry in published.places:
+            typer.echo(f"{entry.name}: {entry.found}", err=not entry.told)
         for line in format_descriptions(published.descriptions):
             typer.echo(line)
         if published.profile:
