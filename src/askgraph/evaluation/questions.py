@@ -215,10 +215,8 @@ async def run_query(
 
 
 def _to_table(query: str, result: SelectResult) -> ResultTable:
-    """Return a result as a table, with rows sorted by term if the query has no ORDER BY.
-
-    This keeps scores independent of the row order of an engine.
-    """
+    """Return a result as a table, with rows sorted by term if the query has no ORDER BY."""
+    # This keeps scores independent of the row order of an engine.
     try:
         ordered = bool(parse_tree(query).order)
     except QueryError:
@@ -285,10 +283,8 @@ def collect_names(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
 
 
 def _iterate_values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, Cell]]:
-    """Yield the resources that have literals of a predicate, each with its value.
-
-    A predicate may be a key for some resources and lead to resources from others.
-    """
+    """Yield the resources that have literals of a predicate, each with its value."""
+    # A predicate may be a key for some resources and lead to resources from others.
     number = arrays.get_predicate_number(predicate)
     if number is None:
         return

@@ -372,10 +372,8 @@ class GraphArrays:
 
     @cached_property
     def _masks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
-        """Bit masks of the predicates that leave each node, and of those that enter it.
-
-        None if the graph is too large.
-        """
+        """Bit masks of the predicates that leave each node, and of those that enter it."""
+        # None if the graph is too large.
         width = len(self.predicates) // 8 + 1
         if len(self.terms) * width > _MAX_MASK_BYTES or len(self) > _MAX_MASK_EDGES:
             return None

@@ -385,10 +385,8 @@ class NeighbourDescriber:
 
 
 def _rank_languages(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArray[np.int8]:
-    """Return the rank of each literal's language (0 is best), and -1 for nodes.
-
-    Reads only the last bytes of each term, since there may be millions.
-    """
+    """Return the rank of each literal's language (0 is best), and -1 for nodes."""
+    # Reads only the last bytes of each term, since there may be millions.
     ranks = np.full(len(targets), len(languages) + 1, dtype=np.int8)
     ends = graph.terms.offsets[targets + 1]
     endings = [*(f'"@{language}' for language in languages), '"']

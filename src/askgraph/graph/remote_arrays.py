@@ -331,10 +331,8 @@ class _NeighbourhoodFetcher:
         return results
 
     async def _sample_hubs(self, hubs: Sequence[tuple[str, bool]]) -> None:
-        """Fetch a few edges of each mentioned or frequent predicate at hubs.
-
-        Edges to instances of a mentioned class are fetched completely, up to a limit.
-        """
+        """Fetch a few edges of each mentioned or frequent predicate at hubs."""
+        # Edges to instances of a mentioned class are fetched completely, up to a limit.
         candidates = dict.fromkeys([*self.seeds.predicates, *self.counts])
         predicates = [iri for iri in candidates if iri != self.type_predicate][:_MAX_HUB_PREDICATES]
         class_parts, predicate_parts = [], list[tuple[RequestPart, bool | None]]()
@@ -470,11 +468,9 @@ class _NeighbourhoodFetcher:
         return f"VALUES {variable} {{ {format_iris(nodes)} }} ?s ?p ?o{condition}"
 
     def _build_incoming_parts(self, nodes: Sequence[str]) -> list[RequestPart]:
-        """Return the parts for incoming edges of nodes: by predicate, if there are few.
-
-        Object and predicate together are fast to look up; some servers scan everything for an
-        object alone.
-        """
+        """Return the parts for incoming edges of nodes: by predicate, if there are few."""
+        # Object and predicate together are fast to look up; some servers scan everything for an
+        # object alone.
         hubs = self._find_hub_predicates(inverse=True)
         incoming_predicates = [iri for iri in self.links if iri not in (*hubs, self.type_predicate)]
         if not 0 < len(incoming_predicates) <= _MAX_INCOMING_PREDICATES:

@@ -370,10 +370,8 @@ async def fetch_names(
 
 
 def _select_naming_predicates(profile: Profile) -> list[PredicateProfile]:
-    """Return the standard name predicates, preferred names before alternative ones.
-
-    In a Wikibase, `schema:name` names pages or repeats a label, and is left out.
-    """
+    """Return the standard name predicates, preferred names before alternative ones."""
+    # In a Wikibase, `schema:name` names pages or repeats a label, and is left out.
     naming_predicates = [p for p in profile.predicates if p.naming and get_standard_role(p.iri)]
     if any(p.iri == v.WIKIBASE_DIRECT for p in profile.predicates):
         naming_predicates = [p for p in naming_predicates if p.iri != v.SCHEMA_NAME]

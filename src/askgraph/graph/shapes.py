@@ -341,10 +341,8 @@ def _find_subproperties(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
 def _measure_untyped(
     profile: Profile, arrays: GraphArrays, ends: Ids, kind: int
 ) -> tuple[float, tuple[str, ...]]:
-    """Return the share of resources without a class among some nodes, and their predicates.
-
-    Returns nothing if the nodes are classes themselves.
-    """
+    """Return the share of resources without a class among some nodes, and their predicates."""
+    # Returns nothing if the nodes are classes themselves.
     sample = ends[:: max(1, len(ends) // _SAMPLE_SIZE)]
     resources = sample[sample >= arrays.terms.first_iri]
     untyped = np.setdiff1d(resources, arrays.get_edges(resources, kind)[0])

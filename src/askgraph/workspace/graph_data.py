@@ -352,10 +352,8 @@ def has_changed(file: SourceFile, path: Path) -> bool:
 
 
 def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
-    """Return the RDF files in a folder, or the tables of one without RDF.
-
-    Files in `.xml`, `.json` and `.zip` may be anything: they are left out.
-    """
+    """Return the RDF files in a folder, or the tables of one without RDF."""
+    # Files in `.xml`, `.json` and `.zip` may be anything: they are left out.
     paths = sorted(
         path
         for path in folder.rglob("*")

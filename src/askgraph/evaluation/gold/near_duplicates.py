@@ -142,10 +142,8 @@ def _find_number_words(text: str) -> set[str]:
 
 
 def _pair_similar_texts(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
-    """Return index pairs of different, possibly similar texts of one graph, each pair once.
-
-    A key is a graph and a text.
-    """
+    """Return index pairs of different, possibly similar texts of one graph, each pair once."""
+    # A key is a graph and a text.
     indices: dict[tuple[Hashable, str], int] = {}
     for index, key in enumerate(keys):
         if key[1]:

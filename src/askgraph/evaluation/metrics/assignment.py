@@ -84,11 +84,9 @@ def _build_score(matched: float, predicted_total: float, gold_total: float) -> S
 def _build_incidence(
     rows: list[BoundRow], cell_numbers: dict[tuple[Hashable, int], int]
 ) -> tuple[list[int], list[int]]:
-    """Return the numbers of the cells of all rows, and the offsets of the rows and of their end.
-
-    The second "Io" of a row gets another number than the first, so that intersections of numbers
-    are intersections of multisets of cells.
-    """
+    """Return the numbers of the cells of all rows, and the offsets of the rows and of their end."""
+    # The second "Io" of a row gets another number than the first, so that intersections of numbers
+    # are intersections of multisets of cells.
     cells: list[int] = []
     starts = [0]
     for row in rows:

@@ -259,10 +259,8 @@ def _classify_parts(predicted: QueryParts, gold: QueryParts) -> Failure:
 
 
 def _has_no_gold_terms(predicted: QueryParts, gold: QueryParts) -> bool:
-    """Return whether the query has none of gold's terms.
-
-    If gold has only predicates and classes, a query with others of these gets a later class.
-    """
+    """Return whether the query has none of gold's terms."""
+    # If gold has only predicates and classes, a query with others of these gets a later class.
     if gold.linked_terms & predicted.linked_terms:
         return False
     return bool(

@@ -229,10 +229,8 @@ Pairs = dict[str, set[tuple[Term, Term]]]
 async def _fetch_instances(
     session: QuerySession, classes: Sequence[str]
 ) -> list[tuple[str, list[Row], bool]]:
-    """Return the statements of some instances by class, and whether they were cut off.
-
-    Rows hold a class, an instance, a predicate, an object and perhaps a class of the object.
-    """
+    """Return the statements of some instances by class, and whether they were cut off."""
+    # Rows hold a class, an instance, a predicate, an object and perhaps a class of the object.
     parts = " UNION ".join(
         f"{{ SELECT ?c ?s {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {_INSTANCES_PER_CLASS} }}"
         for iri in classes

@@ -158,10 +158,8 @@ async def collect_chains(session: QuerySession, facts: SurveyFacts) -> None:
 
 
 async def _has_cycles(session: QuerySession, predicate: str) -> bool:
-    """Return whether nodes often reach themselves, or very many others: not a hierarchy.
-
-    Walks step by step from a few nodes, because not every endpoint supports `?x p+ ?x`.
-    """
+    """Return whether nodes often reach themselves, or very many others: not a hierarchy."""
+    # Walks step by step from a few nodes, because not every endpoint supports `?x p+ ?x`.
     reply_nodes = await session.select(
         "cycles",
         f"SELECT DISTINCT ?x {{ ?a <{predicate}> ?x FILTER(isIRI(?x)) }} LIMIT "
@@ -302,10 +300,8 @@ def fill_ends(facts: SurveyFacts) -> None:
 async def _sample_end(
     session: QuerySession, facts: SurveyFacts, end: _EndKind, batch: Sequence[str]
 ) -> bool:
-    """Count ends in the first triples of some predicates; return whether the reply came.
-
-    A single group: groups inside each part of a UNION sometimes crash Virtuoso 7.2.
-    """
+    """Count ends in the first triples of some predicates; return whether the reply came."""
+    # A single group: groups inside each part of a UNION sometimes crash Virtuoso 7.2.
     parts = (
         f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE_SIZE} }}"
         for iri in batch
