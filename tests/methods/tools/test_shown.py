@@ -62,7 +62,14 @@ def context(graph: KnowledgeGraph) -> Context:
 
 @for_each(
     "written",
-    ["space:Titan", f"<{TITAN}>", TITAN, 'space:Titan "Titan"', "space:Titan (a)", "space:Titan,"],
+    [
+        "space:Titan",
+        f"<{TITAN}>",
+        TITAN,
+        'space:Titan "Titan"',
+        "space:Titan (a moon)",
+        "space:Titan,",
+    ],
 )
 def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> None:
     assert asyncio.run(resolve_iri(context(local), written)) == TITAN
