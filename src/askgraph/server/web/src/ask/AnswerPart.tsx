@@ -3,14 +3,7 @@
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
 import { checkQuery, refine } from "../api/graphs.ts";
-import type {
-  AnswerDisplay,
-  AnswerView,
-  ArrangementView,
-  FindingView,
-  Problem,
-  RunView,
-} from "../api/types.ts";
+import type * as api from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
@@ -41,8 +34,8 @@ const teaching = () => import("../teach/TeachForm.tsx").then((found) => found.Te
 
 interface AnswerPartProps {
   readonly turn: Turn;
-  readonly run: RunView;
-  readonly answer: AnswerView;
+  readonly run: api.RunView;
+  readonly answer: api.AnswerView;
   readonly isLast: boolean;
 }
 
@@ -51,10 +44,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [attempt, problem, setProblem] = useAttempt();
   const [isBusy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(0);
-  const [shown, setShown] = useState<{ of: AnswerView; how: AnswerDisplay } | null>(null);
-  const [arranged, setArranged] = useState<{ of: string; how: ArrangementView | null } | null>(
-    null,
-  );
+  const [shown, setShown] = useState<{ of: api.AnswerView; how: api.AnswerDisplay } | null>(null);
+  const [arranged, setArranged] = useState<{ of: string; how: api.ArrangementView | null }>();
   const { sparql, status } = answer;
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const asked = run.changed_from ?? run.question;
@@ -193,7 +184,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
 }
 
 /** The words of a question that its answer does not use, or that were not understood. */
-function findUnusedWords(turn: Turn, { unused_words: unused }: AnswerView): readonly string[] {
+function findUnusedWords(turn: Turn, { unused_words: unused }: api.AnswerView): readonly string[] {
   if (unused.length > 0) return unused;
   return turn.steps.value.find((step) => step.step === "findings")?.unused_words ?? [];
 }
@@ -215,7 +206,7 @@ export function Result(props: ResultViewProps) {
 }
 
 /** The failure of a changed query; the earlier answer's result is not shown for it. */
-function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
+function Faulty({ problem, back }: { problem: api.Problem; back: () => void }) {
   return (
     <div class="stack" role="group" aria-label={say.faulty}>
       <p class="headline nothing muted">{say.faulty}</p>
@@ -228,7 +219,7 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
 }
 
 /** Notes that a person chose or changed the reading, with a button back to the previous one. */
-function Chosen({ run, original }: { run: RunView; original: string }) {
+function Chosen({ run, original }: { run: api.RunView; original: string }) {
   return (
     <p class="row small chosen-reading">
       {run.mine && <span class="chip">{say.chosen}</span>}
@@ -268,10 +259,10 @@ export function sureness(confidence: number): "sure" | "fairly" | "unsure" | "gu
 // Notes for judging an answer: that it is empty and why, cut off, or confirmed before.
 
 interface NotesProps {
-  readonly answer: AnswerView;
+  readonly answer: api.AnswerView;
   readonly turn: Turn;
   /** Findings about a query that a person changed. */
-  readonly findings: readonly FindingView[];
+  readonly findings: readonly api.FindingView[];
   readonly standing: Standing;
 }
 

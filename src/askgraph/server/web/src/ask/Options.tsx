@@ -69,13 +69,10 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
   );
 }
 
-// Names of the graph that could replace words it does not know.
-
-// Other graphs that know its words.
-
+/** Names of the graph for words that it does not know, and other graphs that know them. */
 export function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
   const { method, model } = run;
-  const ask = (question: string, graphs: readonly string[]) =>
+  const ask = (question: string, graphs = run.graphs) =>
     put({ question, graphs, method, ...(model ? { model } : {}) });
   return (
     <>
@@ -87,12 +84,7 @@ export function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
             {names.map((name) => (
               <Button
                 key={name}
-                onClick={() =>
-                  ask(
-                    run.question.replace(words, () => name),
-                    run.graphs,
-                  )
-                }
+                onClick={() => ask(run.question.replace(words, () => name))}
                 text={name}
               />
             ))}

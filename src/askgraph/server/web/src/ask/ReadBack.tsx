@@ -6,15 +6,8 @@ import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from
 import { may } from "../app/known.ts";
 import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
-import {
-  Button,
-  Field,
-  Form,
-  type Offer,
-  Offers,
-  ProblemNote,
-  SearchField,
-} from "../parts/parts.tsx";
+import type { Offer } from "../parts/parts.tsx";
+import { Button, Field, Form, Offers, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { Adding, thingColumns } from "./Adding.tsx";
 import { say } from "./words.ts";
 

@@ -3,15 +3,7 @@
 import { useState } from "preact/hooks";
 import { confirm, feedback, lessonsOf, share, withdraw } from "../api/ask.ts";
 import { judgeVerified, teach, verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import type {
-  AnswerDisplay,
-  ConfirmationView,
-  LessonsView,
-  LessonView,
-  Problem,
-  RunView,
-  VerifiedAnswerView,
-} from "../api/types.ts";
+import type * as api from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -25,9 +17,9 @@ const pinMenu = () => import("../boards/PinMenu.tsx").then((found) => found.PinM
 
 interface VerdictProps {
   readonly turn: Turn;
-  readonly run: RunView;
+  readonly run: api.RunView;
   /** How the result is shown now. */
-  readonly shown: AnswerDisplay;
+  readonly shown: api.AnswerDisplay;
   readonly standing: Standing;
   /** Called as soon as the answer is reported as wrong. */
   readonly onWrong: () => void;
@@ -36,7 +28,7 @@ interface VerdictProps {
 export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
   const [attempt, problem] = useAttempt();
   const [isAsking, ask] = useState(false);
-  const take = (doing: Promise<RunView | null>) =>
+  const take = (doing: Promise<api.RunView | null>) =>
     attempt(async () => {
       const told = await doing;
       if (told) turn.run.value = told;
@@ -109,10 +101,10 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
 
 /** What a changed reading teaches, with its effect on confirmed answers; each can be kept. */
 export function Lessons({ run, graph }: { run: string; graph: string }) {
-  const [found, setFound] = useState<LessonsView | null>(null);
-  const [kept, setKept] = useState<readonly LessonView[]>([]);
+  const [found, setFound] = useState<api.LessonsView | null>(null);
+  const [kept, setKept] = useState<readonly api.LessonView[]>([]);
   const [attempt, problem] = useAttempt();
-  const keep = (of: string, one: LessonView) =>
+  const keep = (of: string, one: api.LessonView) =>
     attempt(async () => {
       const { word, means, query, definition } = one;
       await (word === null ? confirm(of, query) : teach(graph, { word, means, definition }));
@@ -233,7 +225,7 @@ export function Share({ title, address, embed, shared, setShared }: ShareProps) 
 }
 
 /** A frame with a shared answer, as HTML. */
-function embedding({ id, question }: RunView): string {
+function embedding({ id, question }: api.RunView): string {
   const frame = document.createElement("iframe");
   frame.src = `${location.origin}/embed/${id}`;
   frame.title = question;
@@ -250,10 +242,10 @@ export interface Standing {
   /** Withdraws or disputes it; null if the caller may not, or if there is none. */
   readonly end: (() => Promise<unknown>) | null;
   readonly words: { readonly end: string; readonly endToo: string; readonly done: string };
-  readonly problem: Problem | null;
+  readonly problem: api.Problem | null;
 }
 
-export function useStanding(graph: string, confirmed: ConfirmationView | null): Standing {
+export function useStanding(graph: string, confirmed: api.ConfirmationView | null): Standing {
   const [isGone, setGone] = useState(false);
   const [attempt, problem] = useAttempt();
   const isWanted = confirmed !== null && may("confirm");
@@ -264,7 +256,7 @@ export function useStanding(graph: string, confirmed: ConfirmationView | null): 
   const given = found.value?.find(
     ({ when, question }) => when === confirmed?.when && question === confirmed.question,
   );
-  const isSame = (one: VerifiedAnswerView) =>
+  const isSame = (one: api.VerifiedAnswerView) =>
     one.query === given?.query && one.question === given.question && !one.disputed;
   const one = found.value?.find((other) => other.mine && isSame(other)) ?? given;
   const isOwn = one !== undefined && mayWithdraw(one);

@@ -1,18 +1,7 @@
 // A board: its last state first, then updated.
 
 import { useEffect, useState } from "preact/hooks";
-import {
-  boardOf,
-  boards,
-  changePin,
-  deleteBoard,
-  newBoard,
-  refresh,
-  renameBoard,
-  seen,
-  shareBoard,
-  unpin,
-} from "../api/boards.ts";
+import * as api from "../api/boards.ts";
 import type { BoardView } from "../api/types.ts";
 import type { PageProps } from "../app/App.tsx";
 import { knownGraphs } from "../app/known.ts";
@@ -42,7 +31,7 @@ export function BoardPage({ id }: { id: string }) {
     attempt(async () => {
       setBusy(true);
       try {
-        const fresh = await refresh(id, signal);
+        const fresh = await api.refresh(id, signal);
         setBoard(fresh);
         setSaid(summarizeNews(fresh));
       } catch (error) {
@@ -54,7 +43,7 @@ export function BoardPage({ id }: { id: string }) {
   useEffect(() => {
     knownGraphs.need();
     const leaving = new AbortController();
-    void attempt(async () => setBoard(await boardOf(id))).then((found) => {
+    void attempt(async () => setBoard(await api.boardOf(id))).then((found) => {
       if (found && !leaving.signal.aborted) void update(leaving.signal);
       else setBusy(false);
     });
@@ -72,7 +61,7 @@ export function BoardPage({ id }: { id: string }) {
   const put = (doing: () => Promise<BoardView>) => attempt(async () => setBoard(await doing()));
   const move = (pin: string, place: number) =>
     attempt(async () => {
-      await changePin(id, pin, { place });
+      await api.changePin(id, pin, { place });
       const others = pins.filter((one) => one.id !== pin);
       const moved = pins.find((one) => one.id === pin);
       if (moved) keep(others.toSpliced(place, 0, moved));
@@ -80,7 +69,7 @@ export function BoardPage({ id }: { id: string }) {
     });
   const drop = (pin: string, title: string) =>
     attempt(async () => {
-      await unpin(id, pin);
+      await api.unpin(id, pin);
       keep(pins.filter((one) => one.id !== pin));
       setSaid(say.removed(title));
       document.querySelector<HTMLElement>("#content h1")?.focus();
@@ -99,7 +88,7 @@ export function BoardPage({ id }: { id: string }) {
         </div>
         <Tools
           {...{ board, isBusy, put }}
-          drop={() => attempt(() => deleteBoard(id))}
+          drop={() => attempt(() => api.deleteBoard(id))}
           update={() => void update(new AbortController().signal)}
         />
       </div>
@@ -119,7 +108,7 @@ export function BoardPage({ id }: { id: string }) {
             remove={() => void drop(pin.id, pin.title || pin.question)}
             change={(change) =>
               attempt(async () => {
-                await changePin(id, pin.id, change);
+                await api.changePin(id, pin.id, change);
                 keep(pins.map((one) => (one.id === pin.id ? { ...pin, ...change } : one)));
               })
             }
@@ -151,7 +140,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           icon="check"
           title={say.seenHint}
           disabled={isBusy}
-          onClick={() => put(() => seen(id))}
+          onClick={() => put(() => api.seen(id))}
           text={say.seen}
         />
       )}
@@ -161,7 +150,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           title={say.shareTitle}
           address={`${location.origin}/boards/${id}`}
           shared={board.shared}
-          setShared={(shared) => put(() => shareBoard(id, shared))}
+          setShared={(shared) => put(() => api.shareBoard(id, shared))}
         />
       )}
       {mine && (
@@ -176,7 +165,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           label={say.name}
           name={board.title}
           close={close}
-          save={(title) => put(() => renameBoard(id, title))}
+          save={(title) => put(() => api.renameBoard(id, title))}
         />
       )}
       {open === "delete" && (
@@ -233,12 +222,12 @@ export function BoardsPage({ id }: PageProps) {
 }
 
 function BoardList() {
-  const { value, problem, again } = useFetched("boards", boards);
+  const { value, problem, again } = useFetched("boards", api.boards);
   const [title, setTitle] = useState("");
   const [attempt, refused] = useAttempt();
   const make = () =>
     attempt(async () => {
-      const { id } = await newBoard(title.trim());
+      const { id } = await api.newBoard(title.trim());
       navigate(`/boards/${id}`);
     });
   return (

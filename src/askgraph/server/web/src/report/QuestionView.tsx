@@ -252,15 +252,11 @@ interface Marked {
 }
 
 export function Query({ query, marked }: { query: string; marked?: Marked }) {
-  const lines = tokenLines(query);
-  const start = Math.max(
-    0,
-    query.split("\n").findIndex((line) => !isPrologue(line)),
-  );
-  const line = (tokens: readonly Token[], at: number) => (
+  const first = query.split("\n").findIndex((line) => !isPrologue(line));
+  const start = Math.max(0, first);
+  const all = tokenLines(query).map((tokens, at) => (
     <Line key={at} tokens={tokens} why={marked?.lines.has(at) ? marked.why : undefined} />
-  );
-  const all = lines.map(line);
+  ));
   return (
     <div class="query">
       {start > 0 && (

@@ -3,24 +3,10 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
-import { locale as formatLocale, locale } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import { QuietButton, Select } from "../parts/parts.tsx";
-import {
-  type Bar,
-  type Bin,
-  bars,
-  bins,
-  type Chart,
-  type Dot,
-  dots,
-  FIRST_BARS,
-  keyOf,
-  type LinePoint,
-  lines,
-  MOST_BARS,
-  type Series,
-  valuesOf,
-} from "./charts.ts";
+import type { Bar, Bin, Chart, Dot, LinePoint, Series } from "./charts.ts";
+import { bars, bins, dots, FIRST_BARS, keyOf, lines, MOST_BARS, valuesOf } from "./charts.ts";
 import type { Column } from "./columns.ts";
 import { areaOf, spotsForNames } from "./labels.ts";
 import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
@@ -103,6 +89,9 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
   );
 }
 
+/** A number in the reader's language. */
+const writeNumber = (value: number) => formatNumberText(value, formatLocale.value);
+
 function titleOf({ kind, value, by }: Chart): string {
   if (by === null) return say.spread(value.title);
   const words = kind === "scatter" ? say.against : kind === "line" ? say.over : say.chartOf;
@@ -147,16 +136,16 @@ function Bars({ bars: all, ordered, total, ...sized }: BarsProps) {
 }
 
 function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
-  const locale = formatLocale.value;
   const left = Math.ceil(Math.min(width * NAMES, measureRoom(shown.map(({ name }) => name))));
-  const widest = measureRoom(shown.map(({ value }) => formatNumberText(value, locale)));
+  const widest = measureRoom(shown.map(({ value }) => writeNumber(value)));
   const inner = Math.max(40, width - left - widest);
   const values = shown.map(({ value }) => value);
   const x = numberScale(values, inner / 90, true).range([left, left + inner]);
+  const ticks = x.ticks(inner / 90);
   const top = TOP - 4;
   const height = top + shown.length * ROW + BOTTOM - 2;
   const marks = shown.map(({ name, value }, index) => ({
-    words: `${name}: ${formatNumberText(value, locale)}`,
+    words: `${name}: ${writeNumber(value)}`,
     x: x(Math.max(0, value)),
     y: top + index * ROW,
     plain: shortenText(name, left - 12) === name,
@@ -185,13 +174,13 @@ function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
               rx={2}
             />
             <text class="bar-value" x={to + 6} {...middle}>
-              {formatNumberText(value, locale)}
+              {writeNumber(value)}
             </text>
           </>
         );
       }}
     >
-      {x.ticks(inner / 90).map((tick) => (
+      {ticks.map((tick) => (
         <line
           key={tick}
           class={tick === 0 ? "axis" : "grid"}
@@ -203,9 +192,7 @@ function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
       ))}
       <XAxis
         {...{ width, height }}
-        ticks={x
-          .ticks(inner / 90)
-          .map((tick) => ({ x: x(tick), text: formatNumberText(tick, locale) }))}
+        ticks={ticks.map((tick) => ({ x: x(tick), text: writeNumber(tick) }))}
       />
     </Marks>
   );
@@ -223,8 +210,7 @@ function Histogram({ column, values, label, width }: HistogramProps) {
   const times = column.kind === "time";
   const bounds = times ? yearBounds(values) : binBounds(values);
   const classes = bins(values, bounds);
-  const written = (bound: number) =>
-    times ? String(yearOf(bound)) : formatNumberText(bound, locale.value);
+  const writeBound = (bound: number) => (times ? String(yearOf(bound)) : writeNumber(bound));
   const height = Math.round(Math.min(340, Math.max(220, width * 0.42)));
   const counts = classes.map(({ count }) => count);
   const levels = levelsOf(counts, [height - BOTTOM, TOP], { zero: true, whole: true });
@@ -232,11 +218,11 @@ function Histogram({ column, values, label, width }: HistogramProps) {
   const right = width - 24;
   const one = (right - left) / classes.length;
   const marks = classes.map((bin, index) => ({
-    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count)}`,
+    words: `${rangeOf(bin, times, writeBound)}: ${say.rows(bin.count)}`,
     x: left + (index + 0.5) * one,
     y: y(bin.count),
   }));
-  const every = Math.max(1, Math.ceil((measureRoom(bounds.map(written)) + 2) / one));
+  const every = Math.max(1, Math.ceil((measureRoom(bounds.map(writeBound)) + 2) / one));
   return (
     <Marks
       {...{ label, width, height, marks }}
@@ -265,23 +251,21 @@ function Histogram({ column, values, label, width }: HistogramProps) {
       <XAxis
         {...{ width, height }}
         ticks={bounds
-          .map((bound, index) => ({ x: left + index * one, text: written(bound) }))
+          .map((bound, index) => ({ x: left + index * one, text: writeBound(bound) }))
           .filter((_, index) => index % every === 0)}
       />
     </Marks>
   );
 }
 
-function rangeOf(bin: Bin, times: boolean, written: (bound: number) => string): string {
-  const [from, to] = [written(bin.from), written(times ? bin.to - 1 : bin.to)];
+function rangeOf(bin: Bin, times: boolean, write: (bound: number) => string): string {
+  const [from, to] = [write(bin.from), write(times ? bin.to - 1 : bin.to)];
   return from === to ? from : say.range(from, to);
 }
 
 // A number over time: a line for each series, with the points on it.
 
-interface Placed extends LinePoint {
-  readonly series: number;
-}
+type Placed = LinePoint & { readonly series: number };
 
 function Lines({ series, label, width }: Sized & { series: readonly Series[] }) {
   const locale = formatLocale.value;
@@ -372,7 +356,6 @@ function told(point: Placed, series: readonly Series[], locale: string): string 
 const NAME = 18;
 
 function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; chart: Chart }) {
-  const locale = formatLocale.value;
   const [value, by] = [chart.value.title, chart.by?.title ?? ""];
   const height = Math.round(Math.min(420, Math.max(260, width * 0.55)));
   const floor = height - BOTTOM - NAME;
@@ -382,17 +365,13 @@ function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; cha
   const count = (width - left) / 90;
   const places = dots.map((dot) => dot.across);
   const across = numberScale(places, count).range([left, width - 24]);
-  const ticks = across
-    .ticks(count)
-    .map((at) => ({ x: across(at), text: formatNumberText(at, locale) }));
+  const ticks = across.ticks(count).map((at) => ({ x: across(at), text: writeNumber(at) }));
   const marks = dots.map((dot) => ({
     words: [
-      dot.name,
-      `${by} ${formatNumberText(dot.across, locale)}`,
-      `${value} ${formatNumberText(dot.value, locale)}`,
-    ]
-      .filter(Boolean)
-      .join(", "),
+      ...(dot.name ? [dot.name] : []),
+      `${by} ${writeNumber(dot.across)}`,
+      `${value} ${writeNumber(dot.value)}`,
+    ].join(", "),
     x: across(dot.across),
     y: levels.scale(dot.value),
   }));

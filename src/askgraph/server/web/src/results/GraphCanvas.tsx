@@ -32,15 +32,7 @@ interface CanvasProps {
 }
 
 /** The drawing in its frame: a zoom moves marks apart, and more of their names have room. */
-export function GraphCanvas({
-  drawing,
-  first,
-  label,
-  width,
-  chosen,
-  onChoose,
-  onGrow,
-}: CanvasProps) {
+export function GraphCanvas({ drawing, first, label, width, chosen, ...on }: CanvasProps) {
   const { nodes, edges } = drawing;
   const arrow = useId();
   const frame = useRef<HTMLDivElement>(null);
@@ -114,11 +106,11 @@ export function GraphCanvas({
           onPointerLeave={() => setNear(null)}
           onClick={(event) => {
             const wasMoved = pressed.current ? pressed.current.far > SLACK : panning.dragged();
-            if (!wasMoved) onChoose(idOf(event));
+            if (!wasMoved) on.onChoose(idOf(event));
           }}
           onDblClick={(event) => {
             const node = nodes.find(({ id }) => id === idOf(event));
-            if (node?.iri) onGrow(node.iri);
+            if (node?.iri) on.onGrow(node.iri);
           }}
         >
           <marker

@@ -10,16 +10,8 @@ import { ZoomButtons } from "./controls.tsx";
 import { spotsForNames } from "./labels.ts";
 import { lineOf, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
-import {
-  EDGE,
-  netStep,
-  pixelOf,
-  placeAt,
-  type Size,
-  spotAt,
-  spotOf,
-  type View,
-} from "./projection.ts";
+import type { Size, View } from "./projection.ts";
+import { EDGE, netStep, pixelOf, placeAt, spotAt, spotOf } from "./projection.ts";
 import { usePanning } from "./usePanning.ts";
 import { say } from "./words.ts";
 

@@ -49,21 +49,10 @@ export function fileName(title: string): string {
 
 // Drawings of the page as standalone pictures with inlined styles.
 
-const STYLED = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-opacity",
-  "stroke-width",
-  "stroke-linejoin",
-  "vector-effect",
-  "paint-order",
-  "font-family",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "dominant-baseline",
-];
+const STYLED = (
+  "fill fill-opacity stroke stroke-opacity stroke-width stroke-linejoin vector-effect paint-order " +
+  "font-family font-size font-weight text-anchor dominant-baseline"
+).split(" ");
 const NAMESPACE = "http://www.w3.org/2000/svg";
 /** Pixels of a PNG for each pixel of the page. */
 const FINE = 2;

@@ -11,15 +11,8 @@ import { Cell } from "./Cell.tsx";
 import { type Column, classOf, markText } from "./columns.ts";
 import { Pager } from "./controls.tsx";
 import { Downloads } from "./Downloads.tsx";
-import {
-  filterRows,
-  type Numbered,
-  nextOrder,
-  type Order,
-  type Source,
-  sortRows,
-  useSorted,
-} from "./sorting.ts";
+import type { Numbered, Order, Source } from "./sorting.ts";
+import { filterRows, nextOrder, sortRows, useSorted } from "./sorting.ts";
 import { stripControls, textOf, toTabSeparated } from "./texts.ts";
 import { say } from "./words.ts";
 

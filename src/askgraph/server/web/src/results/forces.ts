@@ -1,13 +1,7 @@
 // The places of things and values in a drawing, by d3-force, and the lines between them.
 
-import {
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from "d3-force";
+import type { SimulationNodeDatum } from "d3-force";
+import { forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import type { Drawing } from "./evidence.ts";
 import type { Spot } from "./projection.ts";
 
