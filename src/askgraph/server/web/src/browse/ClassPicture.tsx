@@ -7,6 +7,7 @@ import { classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
+import { ArrowHead } from "../results/controls.tsx";
 import { lineOf, shortenText, useWidth, widthOf } from "../results/measure.ts";
 import { type Box, boxOf, LOOP, layOut, type Node } from "./layout.ts";
 import { say } from "./words.ts";
@@ -82,17 +83,7 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
       viewBox={`0 ${top} ${width} ${height}`}
       {...{ width, height }}
     >
-      <marker
-        id="arrow"
-        viewBox="0 0 8 8"
-        refX="7"
-        refY="4"
-        markerWidth="7"
-        markerHeight="7"
-        orient="auto"
-      >
-        <path d="M0 0 8 4 0 8z" />
-      </marker>
+      <ArrowHead id="arrow" />
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines are none; the list says the same */}
       <g aria-hidden="true">
         {edges.map(({ source, target, path, label, name, at }) => {

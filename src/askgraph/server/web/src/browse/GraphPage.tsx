@@ -1,15 +1,7 @@
 // One graph: its description, questions to ask, its classes and predicates.
 
 import { useEffect, useState } from "preact/hooks";
-import {
-  graphOf,
-  judgeVerified,
-  profile,
-  search,
-  starters,
-  verifiedOf,
-  withdrawVerified,
-} from "../api/graphs.ts";
+import * as api from "../api/graphs.ts";
 import type { GraphSummary, VerifiedAnswerView } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
@@ -33,8 +25,8 @@ import { say } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
   const tongue = language.value;
-  const about = useFetched(`${graph} ${tongue}`, (signal) => graphOf(graph, signal));
-  const holds = useFetched(`${graph} ${tongue}`, (signal) => profile(graph, "", signal));
+  const about = useFetched(`${graph} ${tongue}`, (signal) => api.graphOf(graph, signal));
+  const holds = useFetched(`${graph} ${tongue}`, (signal) => api.profile(graph, "", signal));
   const known = about.value;
   return (
     <div class="page stack browse">
@@ -87,7 +79,7 @@ function About({ graph, created }: { graph: GraphSummary; created: string }) {
 }
 
 function Starters({ graph }: { graph: string }) {
-  const found = useFetched(`${graph} ${language.value}`, (signal) => starters(graph, signal));
+  const found = useFetched(`${graph} ${language.value}`, (signal) => api.starters(graph, signal));
   const questions = found.value?.questions ?? [];
   if (questions.length === 0) return null;
   return (
@@ -116,7 +108,7 @@ function SearchBox({ graph }: { graph: string }) {
   const found = useSought(
     text,
     key,
-    async (q, signal) => rankHits((await search(graph, { q, limit: MOST }, signal)).hits),
+    async (q, signal) => rankHits((await api.search(graph, { q, limit: MOST }, signal)).hits),
     1,
   );
   return (
@@ -160,7 +152,7 @@ function VerifiedList({ graph }: { graph: string }) {
   const mayConfirm = knownMe.value.value !== null && may("confirm");
   const [attempt, problem] = useAttempt();
   const { value, again } = useFetched(`${graph} ${mayConfirm}`, async (signal) =>
-    mayConfirm ? verifiedOf(graph, signal) : null,
+    mayConfirm ? api.verifiedOf(graph, signal) : null,
   );
   const take = (doing: Promise<unknown>) =>
     attempt(async () => {
@@ -186,14 +178,14 @@ function VerifiedList({ graph }: { graph: string }) {
                 <QuietButton
                   key={verdict}
                   aria-label={(verdict === "right" ? say.confirmOne : say.disputeOne)(one.question)}
-                  onClick={() => void take(judgeVerified(graph, one.id, verdict))}
+                  onClick={() => void take(api.judgeVerified(graph, one.id, verdict))}
                   text={verdict === "right" ? say.confirm : say.dispute}
                 />
               ))}
               {mayWithdraw(one) && (
                 <QuietButton
                   aria-label={say.withdrawOne(one.question)}
-                  onClick={() => void take(withdrawVerified(graph, one.id))}
+                  onClick={() => void take(api.withdrawVerified(graph, one.id))}
                   text={say.withdraw}
                 />
               )}

@@ -1,7 +1,7 @@
 // The drawing of things and triples as SVG, moved and zoomed like a map.
 
 import { useId, useMemo, useRef, useState } from "preact/hooks";
-import { ZoomButtons } from "./controls.tsx";
+import { ArrowHead, ZoomButtons } from "./controls.tsx";
 import type { Drawing, Node } from "./evidence.ts";
 import { bendsOf, lineBetween, type Places, placeNodes } from "./forces.ts";
 import { areaOf, meet, nameAt, spotsForNames, within } from "./labels.ts";
@@ -113,17 +113,7 @@ export function GraphCanvas({ drawing, first, label, width, chosen, ...on }: Can
             if (node?.iri) on.onGrow(node.iri);
           }}
         >
-          <marker
-            id={arrow}
-            viewBox="0 0 8 8"
-            refX="7"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
-            <path d="M0 0 8 4 0 8z" />
-          </marker>
+          <ArrowHead id={arrow} />
           {lines.map(({ id, iri, label, path, look }) => (
             <path key={id} class={look} data-iri={iri} d={path} marker-end={`url(#${arrow})`}>
               <title>{label}</title>

@@ -113,3 +113,13 @@ export function ZoomButtons({ zoom, fit }: { zoom: (factor: number) => void; fit
     </div>
   );
 }
+
+/** The end of an arrow between the marks of a drawing. */
+export function ArrowHead({ id }: { id: string }) {
+  const size = { refX: 7, refY: 4, markerWidth: 7, markerHeight: 7 };
+  return (
+    <marker id={id} viewBox="0 0 8 8" orient="auto" {...size}>
+      <path d="M0 0 8 4 0 8z" />
+    </marker>
+  );
+}
