@@ -51,10 +51,8 @@ def askgraph(*words: object, workspace: Path, folder: Path, packages: Path | Non
 
 
 def on_terminal(*arguments: str, printing: bool = False) -> tuple[str, str]:
-    """Run a command with a terminal as its standard error; return what it printed on both.
-
-    If it is `printing` there, its standard output is that terminal, too.
-    """
+    """Run a command with a terminal as its standard error; return what it printed on both."""
+    # If it is `printing` there, its standard output is that terminal, too.
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "askgraph", *arguments],

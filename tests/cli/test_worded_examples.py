@@ -55,17 +55,13 @@ def generate(server: LlmServer, *arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in line])
 
 
-def polite(text: str, language: str) -> str:
-    return f"Please tell me: {text[0].lower()}{text[1:]}"
-
-
 def nonsense(text: str, language: str) -> str:
     return "Who is the mayor of the Moon?"
 
 
 def test_which_wordings_are_kept() -> None:
     # Wordings that read the same are kept with the models name.
-    with Writer(polite) as server:
+    with Writer(lambda text, _: f"Please tell me: {text[0].lower()}{text[1:]}") as server:
         made = json.loads(generate(server, "--number", "3").stdout)
     assert len(made["examples"]) == 3
     by_model = [one for one in made["examples"] if one["by"]]

@@ -37,16 +37,6 @@ def _openai(server: LlmServer, timeout: float = 30.0) -> OpenAIModel:
     return OpenAIModel("m", base_url=server.base + "/v1", key_env="TEST_KEY", first_timeout=timeout)
 
 
-def _anthropic(server: LlmServer, timeout: float = 30.0) -> llm.LanguageModel:
-    return anthropic.AnthropicModel(
-        "m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout
-    )
-
-
-def _google(server: LlmServer, timeout: float = 30.0) -> llm.LanguageModel:
-    return google.GoogleModel("m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout)
-
-
 def _wrapped(server: LlmServer, timeout: float, folder: Path) -> llm.LanguageModel:
     """Everything at once, none of it in the way."""
     retried = RetriedModel(LimitedModel(_openai(server, timeout), at_once=50), retries=0, pause=0)
@@ -71,8 +61,12 @@ def _recording(server: LlmServer, timeout: float, folder: Path) -> llm.LanguageM
 Maker = Callable[[LlmServer, float, Path], llm.LanguageModel]
 MAKERS: dict[str, Maker] = {
     "openai": lambda server, timeout, folder: _openai(server, timeout),
-    "anthropic": lambda server, timeout, folder: _anthropic(server, timeout),
-    "google": lambda server, timeout, folder: _google(server, timeout),
+    "anthropic": lambda server, timeout, folder: anthropic.AnthropicModel(
+        "m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout
+    ),
+    "google": lambda server, timeout, folder: google.GoogleModel(
+        "m", base_url=server.base, key_env="TEST_KEY", first_timeout=timeout
+    ),
     "recorded": _recording,
     "wrapped": _wrapped,
 }

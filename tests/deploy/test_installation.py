@@ -57,10 +57,8 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(context: Path) -> Path:
-    """The environment that the image holds, by the commands of the Dockerfile.
-
-    The page and the environment that builds the wheel are those of this checkout.
-    """
+    """The environment that the image holds, by the commands of the Dockerfile."""
+    # The page and the environment that builds the wheel are those of this checkout.
     wheel = _wheel(context)
     environment = context / "opt"
     quick = {**os.environ, "PIP_NO_COMPILE": "1"}

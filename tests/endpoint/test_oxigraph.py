@@ -133,9 +133,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
         OxigraphEndpoint(tmp_path / "db")
 
 
-def test_a_failed_load_leaves_the_old_store_and_a_good_one_replaces_it(
-    tmp_path: Path,
-) -> None:
+def test_a_failed_load_leaves_the_old_store_and_a_good_one_replaces_it(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
     good.write_bytes(ONE)
     bad.write_bytes(b"oops")
@@ -328,9 +326,7 @@ async def test_what_only_the_store_knows_to_be_wrong_is_told(endpoint: OxigraphE
         await endpoint.select("SELECT (<http://x.example/f>(?s) AS ?n) { ?s ?p ?o } LIMIT 1")
 
 
-async def test_known_prefixes_need_no_declaration_and_a_closed_endpoint_says_so(
-    many: Path,
-) -> None:
+async def test_known_prefixes_need_no_declaration_and_a_closed_endpoint_says_so(many: Path) -> None:
     endpoint = OxigraphEndpoint(many, prefixes={"ex": "http://example.org/"})
     assert await endpoint.ask("ASK { ex:7 ex:p 7 }")
     await endpoint.close()

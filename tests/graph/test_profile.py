@@ -279,15 +279,14 @@ def counted(store: Store) -> list[parts.Partition]:
     partitions = []
     for cls, predicate, *numbers in store.query(COUNTS):  # type: ignore[union-attr]
         key = (cls.value, predicate.value)
-        sides = (sorted(ends[q].get(key, {}).items(), key=order) for q in (TARGETS, DATATYPES))
+        sides = (
+            sorted(ends[q].get(key, {}).items(), key=lambda one: (-one[1], one[0]))
+            for q in (TARGETS, DATATYPES)
+        )
         targets, datatypes = map(tuple, sides)
         triples, subjects, objects = (int(number.value) for number in numbers)
         partitions.append(parts.Partition(*key, triples, subjects, objects, targets, datatypes))
     return sorted(partitions, key=lambda one: (one.cls, one.predicate))
-
-
-def order(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 NODES = st.integers(0, 5).map(lambda n: NamedNode(f"http://x/{n}"))

@@ -193,10 +193,7 @@ def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
     ],
 )
 def test_the_last_query_that_can_be_an_answer_is_taken(
-    moons: KnowledgeGraph,
-    replies: Sequence[ScriptedReply],
-    settings: dict[str, Any],
-    said: str,
+    moons: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, Any], said: str
 ) -> None:
     trace, model = run(replies, moons, **settings)
 
@@ -217,7 +214,6 @@ def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
 
 
 def explores(request: Request) -> ScriptedReply:
-    """Run the query again and again, each time another text."""
     return call("execute", query=f"{ALL} # {len(request.messages)}")
 
 

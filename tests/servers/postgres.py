@@ -122,10 +122,8 @@ class PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for the whole run; skipped where PostgreSQL is not installed, but never in CI.
-
-    ASKGRAPH_TEST_POSTGRESQL may name the folder of another one's programs, one with pgvector.
-    """
+    """A server for the whole run; skipped where PostgreSQL is not installed, but never in CI."""
+    # ASKGRAPH_TEST_POSTGRESQL may name the folder of another one's programs, one with pgvector.
     binaries = _binaries()
     if binaries is None:
         if os.environ.get("CI") == "true":

@@ -159,11 +159,11 @@ def add_pattern(tree: Query, pattern: Pattern, *, is_optional: bool = True) -> Q
     if tree.is_aggregate:
         groups = tuple((name, None) for name, _ in tree.columns)
         tree = Query("SELECT", Group((tree,)), groups, order=tree.order)
-    known = set(find_variables((tree.columns, tree.where)))
+    bound = set(find_variables((tree.columns, tree.where)))
     names = dict.fromkeys(find_variables(pattern))
-    if not known.intersection(names):
+    if not bound.intersection(names):
         raise QueryError("the pattern has no variable of the query: start it with one")
-    added = tuple((name, None) for name in names if name not in known)
+    added = tuple((name, None) for name in names if name not in bound)
     element = Nested("OPTIONAL", Group((pattern,))) if added and is_optional else pattern
     columns = (*tree.columns, *added) if tree.columns else ()
     return replace(tree, where=Group((*tree.where.elements, element)), columns=columns)

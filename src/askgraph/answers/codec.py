@@ -99,9 +99,9 @@ def _limit_rows(answer: Answer, limit: int | None) -> Answer:
     )
     limited = replace(answer.result, rows=rows[:limit], truncated=new_truncation)
     evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
-    shown = {str(term) for row in rows[:limit] for term in row}
-    shown.update(term for piece in evidence for triple in piece.triples for term in triple)
-    omitted = {str(term) for row in rows[limit:] for term in row} - shown
+    visible = {str(term) for row in rows[:limit] for term in row}
+    visible.update(term for piece in evidence for triple in piece.triples for term in triple)
+    omitted = {str(term) for row in rows[limit:] for term in row} - visible
     labels = {iri: label for iri, label in answer.labels.items() if f"<{iri}>" not in omitted}
     return replace(answer, result=limited, evidence=evidence, labels=labels)
 

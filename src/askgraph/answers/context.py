@@ -101,10 +101,10 @@ async def _find_runners_up(
     result = await graph.endpoint.select(to_text(query), timeout=timeout)
     ranked = _rank_rows(result.rows, answers)
     best = [entry for entry in ranked if entry.is_answer]
-    others = [entry for entry in ranked if not entry.is_answer][:_RUNNER_UP_COUNT]
-    if not best or not others or best != ranked[: len(best)]:
+    runners_up = [entry for entry in ranked if not entry.is_answer][:_RUNNER_UP_COUNT]
+    if not best or not runners_up or best != ranked[: len(best)]:
         return None
-    return Ranking((*best, *others), _find_predicate(tree, criterion))
+    return Ranking((*best, *runners_up), _find_predicate(tree, criterion))
 
 
 async def _find_place(

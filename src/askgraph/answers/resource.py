@@ -169,7 +169,8 @@ async def _name_links(
             ends[node.value].append(other.value)
     names = await fetch_term_labels(chain(*ends.values()), graph, languages, timeout=timeout)
     texts = {
-        node: [names[other] for other in others if other in names] for node, others in ends.items()
+        node: [names[node_id] for node_id in neighbours if node_id in names]
+        for node, neighbours in ends.items()
     }
     return {node: ", ".join(parts) for node, parts in texts.items() if parts}
 

@@ -97,16 +97,16 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
 def find_fitting_graphs(
     question: Question,
     current: Iterable[NameIndex],
-    others: Mapping[str, NameIndex],
+    indices: Mapping[str, NameIndex],
     *,
     only_better: bool,
 ) -> tuple[str, ...]:
-    """Return the graphs among `others` that have names for all content words of a question.
+    """Return the graphs among `indices` that have names for all content words of a question.
 
     They match the most words by full names, and no fewer than the graphs that were asked;
     more, with `only_better`.
     """
-    counts = {name: _count_full_names(question, index) for name, index in others.items()}
+    counts = {name: _count_full_names(question, index) for name, index in indices.items()}
     least = max([1, *(_count_full_names(question, index) + only_better for index in current)])
     best = max(counts.values(), default=0)
     fitting = (name for name, count in counts.items() if count == best >= least)

@@ -282,10 +282,7 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     assert (found.wrong, found.right) == (0, 1)
     # Recall is the mean share of what is wanted.
     sought = [
-        (
-            index,
-            stages.RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"})),
-        ),
+        (index, stages.RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"}))),
         (index, stages.RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
         (index, stages.RecallQuery("What is there?", frozenset())),
     ]

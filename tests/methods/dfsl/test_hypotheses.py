@@ -19,10 +19,6 @@ def gives(*things: str, weight: float = 1.0, name: str = "x") -> dfsl.QueryHypot
     return dfsl.QueryHypothesis("SELECT …", SelectResult((name,), rows), weight)
 
 
-def says(value: bool) -> dfsl.QueryHypothesis:
-    return dfsl.QueryHypothesis("ASK …", value)
-
-
 def reply(*queries: str, logprobs: tuple[float, ...] = ()) -> Choice:
     text = " ".join(f"<sparql>{query}</sparql>" for query in queries)
     return Choice(text, logprobs=tuple(TokenLogprob("t", value) for value in logprobs))
@@ -47,7 +43,11 @@ def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_ca
     ("hypotheses", "by", "place"),
     [
         ([gives(), gives("a"), gives("b", "c")], "first", 1),
-        ([says(False), gives("a")], "first", 0),  # a yes or no is never empty
+        (
+            [dfsl.QueryHypothesis("ASK …", False), gives("a")],
+            "first",
+            0,
+        ),  # a yes or no is never empty
         ([gives("a"), gives("b", "c"), gives("d", "e")], "largest", 1),
         ([gives("a", "b"), gives("c", "c", "c")], "largest", 0),  # rows that come again
         ([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote", 0),

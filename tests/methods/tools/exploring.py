@@ -44,10 +44,8 @@ def served(
     examples: tuple[QueryExample, ...] = (),
     local: bool = False,
 ) -> Iterator[tuple[KnowledgeGraph, SparqlServer]]:
-    """A graph behind a server, with indices of what its profile and names tell.
-
-    Its triples lie here too where `local`.
-    """
+    """A graph behind a server, with indices of what its profile and names tell."""
+    # Its triples lie here too where `local`.
     store = store_of(turtle)
     arrays = build_arrays(store)
     profile = build_profile(arrays)

@@ -27,9 +27,7 @@ def test_an_answer_has_all_that_a_person_needs(local: KnowledgeGraph) -> None:
     assert (answer.confidence, answer.ordered, answer.boolean) == (0.9, False, None)
 
 
-def test_an_order_in_the_query_is_kept_and_yes_or_no_needs_no_column(
-    local: KnowledgeGraph,
-) -> None:
+def test_an_order_in_the_query_is_kept_and_yes_or_no_needs_no_column(local: KnowledgeGraph) -> None:
     query = f"{MARS} ORDER BY DESC(?r)"
     answer = called(toolbox(local, guarded=False), "answer", query=query, columns=["m"]).answer
     assert answer is not None and answer.ordered

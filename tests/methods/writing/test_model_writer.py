@@ -157,9 +157,7 @@ def _said(text: str, logprob: float) -> Choice:
     return Choice(text, logprobs=(TokenLogprob(text, logprob),))
 
 
-async def test_the_model_is_shown_names_and_its_query_has_iris(
-    space: KnowledgeGraph,
-) -> None:
+async def test_the_model_is_shown_names_and_its_query_has_iris(space: KnowledgeGraph) -> None:
     model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
 
     written = await PromptedWriter(model).write(Question("What orbits Jupiter?"), LISTED, space)

@@ -122,12 +122,7 @@ def zip_packed(content: bytes) -> bytes:
 
 @for_each(
     ("suffix", "pack"),
-    [
-        (".gz", gzip.compress),
-        (".bz2", bz2.compress),
-        (".xz", lzma.compress),
-        (".zip", zip_packed),
-    ],
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zip", zip_packed)],
 )
 def test_what_unpacks_to_too_much_is_refused(
     tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]

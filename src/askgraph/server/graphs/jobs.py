@@ -353,8 +353,8 @@ def check_graph_limit(caller: Principal, owners: Iterable[str]) -> None:
     def normalize_owner(owner: str) -> str:
         return ANONYMOUS if owner.startswith("visitor:") else owner
 
-    own = normalize_owner(caller.id)
-    if sum(normalize_owner(owner) == own for owner in owners if owner) >= max_graphs:
+    caller_id = normalize_owner(caller.id)
+    if sum(normalize_owner(owner) == caller_id for owner in owners if owner) >= max_graphs:
         raise NotAllowedError(
             f"{max_graphs} graphs were added already, the most allowed: remove one, or let the"
             " operator raise graphs_per_caller"
