@@ -866,7 +866,7 @@ def test_a_language_leaves_no_word_of_english_and_nothing_without_a_name(
     loaded = page.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
     assert {name for url in loaded for name in re.findall(r"words_(\w\w)", url)} == {language}
     bar = page.locator(".bar nav")
-    expect(bar.get_by_role("link")).to_have_count(5)
+    expect(bar.get_by_role("link")).to_have_count(4)
     assert bar.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
     check("start")
     ask(page, answered)
