@@ -228,7 +228,9 @@ class SearchRun:
         """Return the best cluster's answer, or the next one's if it is empty or fails."""
         fallback: trace.Answer | None = None
         for position, cluster in enumerate(clusters[: self.limits.tried]):
-            if fallback is not None and cluster.score < clusters[0].score - MAX_EMPTY_SCORE_GAP:
+            is_worse = cluster.score < clusters[0].score - MAX_EMPTY_SCORE_GAP
+            guesses = cluster.best.features["unknown"] > clusters[0].best.features["unknown"] == 0
+            if fallback is not None and (is_worse or guesses):
                 break  # the empty result is the answer: no other reading is nearly as good
             answer = await self.answer(
                 cluster.best, proposal, confidence * SKIPPED_CANDIDATE_FACTOR**position

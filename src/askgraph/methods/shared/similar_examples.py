@@ -737,8 +737,11 @@ def _choose_outcome(outcome: Step, similar: Answer) -> Step:
     if isinstance(best, Answer) and _has_same_result(best, similar):
         low, high = sorted((confidence, similar.confidence))
         joint = min(high + (1 - high) * low * _AGREEMENT_WEIGHT, _MAX_CHANCE)
+        wording = similar.words.casefold()  # it has the example's question
+        unused = tuple(word for word in best.unused_words if word.casefold() not in wording)
+        joint = round(high if unused else max(high, joint), 4)
         surer = similar if similar.confidence > confidence else best
-        return replace(surer, confidence=round(max(high, joint), 4), usage=usage)
+        return replace(surer, confidence=joint, usage=usage, unused_words=unused)
     is_unconfirmed = similar.confidence < _MIN_UNCONFIRMED_CHANCE
     if similar.confidence < confidence:
         return outcome
