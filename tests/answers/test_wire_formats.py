@@ -102,13 +102,9 @@ OUTCOMES: dict[str, trace.Outcome] = {
 }
 
 
-def _batch_line(outcome: trace.Outcome) -> str:
-    return json.dumps(to_json_object(outcome, limit=2), ensure_ascii=False)
-
-
 FORMATS: dict[str, Callable[[trace.Outcome], str]] = {
     "json": lambda outcome: json.dumps(to_json_object(outcome), ensure_ascii=False, indent=2),
-    "batch": _batch_line,
+    "batch": lambda outcome: json.dumps(to_json_object(outcome, limit=2), ensure_ascii=False),
     "trace": serialize_step,
     "record": lambda outcome: json.dumps(to_step_object(outcome, max_rows=2), ensure_ascii=False),
     "rest": lambda outcome: to_answer_view(outcome, limit=2).model_dump_json(indent=2),

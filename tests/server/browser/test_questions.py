@@ -669,6 +669,7 @@ def result_of(page: Page, question: str, *, table: bool = True) -> Locator:
     if fold.count():
         fold.click()
     expect(view).to_be_visible()
+    settle(page)
     tab = view.get_by_role("tab", name=re.compile("^(Table|Tabelle)$"))
     if table and tab.count():
         tab.click()
