@@ -163,7 +163,7 @@ class Campaign:
     def shares(self, left: dict[str, str]) -> Iterator[Tried]:
         """What ann shares is read by those who may ask its graphs, and changed by her alone."""
         ann, run, board = self.callers["ann"], left["run"], left["board"]
-        parts = ("", "/events", "/trace", "/result", "/next")
+        parts = ("", "/events", "/trace", "/result", "/next", "/context")
         reads = {f"GET /api/v1/runs/{{id}}{part}" for part in parts}
         reads |= {"GET /api/v1/boards/{id}", "POST /api/v1/boards/{id}/refresh"}
         # What these leave is the reader's own.

@@ -204,12 +204,10 @@ class Campaign:
                 yield self.tried("addresses", path, self.at, path)
 
     def boards(self) -> Iterator[Tried]:
-        """The board, as its owner and as another, and the file that is made of it."""
+        """The board, as its owner and as another."""
         yield self.tried("boards", "its owner's", self.at, f"/boards/{self.board}")
         self.page.locator(".board[aria-busy=false]").wait_for()
         yield self.tried("boards", "brought up to date", lambda: None)
-        file = self._save("Export as HTML", "board.html")
-        yield self.tried("boards", "as a file", self.page.goto, file.as_uri())
         own, self.watched.visitor = self.watched.visitor, generate_visitor()
         self.page = self.watched.opened()
         yield self.tried("boards", "another's", self.at, f"/boards/{self.board}")

@@ -193,7 +193,7 @@ class SearchRun:
 
     async def answer_absent_year(self, proposal: RankedCandidates) -> trace.Answer | None:
         """Answer a question for a year without values; None if it is for no such year."""
-        absent = find_absent_year(proposal)
+        absent = find_absent_year(proposal) if proposal.question.quantities else None
         if absent is None:
             return None
         with suppress(QueryError, TimedOut):
