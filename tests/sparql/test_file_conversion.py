@@ -26,6 +26,9 @@ XML = (
     b'<rdf:Description rdf:about="http://x.test/%s"><x:p xml:lang="%s">a</x:p></rdf:Description>'
     b"</rdf:RDF>"
 )
+OWL = XML.replace(
+    b"><rdf:D", b' xmlns:o="http://www.w3.org/2002/07/owl#"><o:Ontology rdf:about=""/><rdf:D'
+)
 OWX = b'<?xml version="1.0"?><Ontology xmlns="http://www.w3.org/2002/07/owl#"></Ontology>'
 SHOP = b'{"@context":%s,"@id":"http://x.test/s","name":"Tea","url":"http://x.test/u"}'
 N3 = TTL + b"{ ?a x:p ?b } => { ?b x:q ?a } .\nx:s x:q x:o ."
@@ -53,6 +56,7 @@ FILES = (  # name, content, triples or what is said
     ("j.trig", b"GRAPH <http://x.test/g> {" + S + b'"a"@de-deutschland }', 1),
     ("k.rdf", XML % (b"s", b"en"), 1),
     ("l.owl", XML % (b"a b", b"en_GB_english"), 1),
+    ("la.rdf", b'<!DOCTYPE x [<!ENTITY a "b">]>' + OWL % (b"s", b"en"), 2),
     ("m.owl", OWX, "save it as RDF/XML or Turtle"),
     ("n.owx", OWX, "save it as RDF/XML or Turtle"),
     ("o.owl", b"Prefix(:=<http://x.test/>)\nOntology(<http://x.test/>)", "save it as RDF/XML"),

@@ -38,8 +38,10 @@ def load_file_facts() -> Mapping[str, Any]:
 def find_advice(name: str, head: bytes = b"") -> str | None:
     """Return what to do with a file that is not read, by its suffix or its first bytes, or None."""
     advice = load_file_facts()["advice"]
-    owl_syntaxes = {rb"<(\w+:)?Ontology[\s>]": ".owx", rb"\A\s*(Prefix|Ontology)\(": ".ofn"}
-    owl_syntaxes |= {
+    owl_syntaxes = {
+        # As the root: RDF/XML has an owl:Ontology within rdf:RDF.
+        rb"\A[^<]*(<[?!][^<]*)*<(\w+:)?Ontology[\s>]": ".owx",
+        rb"\A\s*(Prefix|Ontology)\(": ".ofn",
         rb"\A\s*(Prefix|Ontology):": ".omn",
         rb"\A\s*format-version:": ".obo",
         rb"\A\$HDT": ".hdt",
