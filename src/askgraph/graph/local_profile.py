@@ -29,7 +29,12 @@ from askgraph.graph.arrays import (
     tally_ids,
 )
 from askgraph.graph.literals import ValueKind, split_literal
-from askgraph.graph.names import detect_naming_role, is_hierarchy, score_name_predicate
+from askgraph.graph.names import (
+    detect_naming_role,
+    has_name_word,
+    is_hierarchy,
+    score_name_predicate,
+)
 from askgraph.graph.vocabularies import Vocabularies, add_vocabulary_names, load_vocabularies
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import get_namespace
@@ -58,6 +63,17 @@ def build_profile(
         replace(p, inverse_of=tuple(sorted(inverses[p.iri] - {p.iri}))) for p in predicates
     )
     classes = [_build_class(graph, iri, members, predicates) for iri, members in instances.items()]
+    # Texts that are unique name things only if no better property does.
+    used_names = {cls.name_predicate for cls in classes}
+    predicates = tuple(
+        replace(p, naming="")
+        if p.naming == "name"
+        and p.subject_classes
+        and p.iri not in used_names
+        and not (parts.get_standard_role(p.iri) or has_name_word(p.iri))
+        else p
+        for p in predicates
+    )
     languages: Counter[str] = Counter()
     for p in predicates:
         languages.update(dict(p.languages))
@@ -186,7 +202,10 @@ def _build_predicate(
         datatypes=datatypes,
         languages=languages,
         transitive=is_hierarchy(graph, number),
-        inverse_of=get_objects(graph, iri, v.OWL_INVERSE_OF),
+        inverse_of=(
+            *get_objects(graph, iri, v.OWL_INVERSE_OF),
+            *get_objects(graph, iri, v.OWL_INVERSE_OF, inverse=True),
+        ),
     )
     term = vocabularies.find_property(iri)
     if term is not None and term.inverse:

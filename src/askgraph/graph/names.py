@@ -53,6 +53,7 @@ def iterate_schema_names(profile: parts.Profile) -> Iterator[IndexedName]:
         (profile.classes, ItemKind.CLASS),
         (profile.predicates, ItemKind.PREDICATE),
     )
+    predicates = {predicate.iri for predicate in profile.predicates}
     for items, kind in schema:
         for item in items:
             yield from (
@@ -68,9 +69,21 @@ def iterate_schema_names(profile: parts.Profile) -> Iterator[IndexedName]:
                 split_tokens(local) == split_tokens(text) for text, _ in item.names
             ):
                 yield IndexedName(local, item.iri, kind, preferred=not item.names)
-            if kind is ItemKind.PREDICATE:
+            if isinstance(item, parts.PredicateProfile):
+                # An inverse that no triple uses names the predicate, too.
+                for inverse in map(get_local_name, sorted({*item.inverse_of} - predicates)):
+                    if inverse:
+                        yield IndexedName(inverse, item.iri, kind, preferred=False)
                 texts = [text for text, _ in item.names] + [local]
                 yield from _iterate_short_names(item.iri, texts, owners.get(item.iri, frozenset()))
+
+
+def collect_schema_iris(profile: parts.Profile) -> set[str]:
+    """Return the classes, the predicates and their inverses: these are no things."""
+    inverses = (predicate.inverse_of for predicate in profile.predicates)
+    terms: tuple[parts.ClassProfile | parts.PredicateProfile, ...]
+    terms = (*profile.classes, *profile.predicates)
+    return {term.iri for term in terms}.union(*inverses)
 
 
 def _iterate_short_names(
@@ -96,7 +109,7 @@ def iterate_names(
     superclasses = parts.collect_superclasses(graph, profile)
     profile = replace(profile, classes=(*profile.classes, *superclasses))
     yield from iterate_schema_names(profile)
-    schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
+    schema = collect_schema_iris(profile)
     yield from _iterate_entity_names(graph, profile, schema)
     for iri, term in iterate_individuals(vocabulary_files):
         if iri not in schema and graph.terms.find_prefix(f"<{iri}>"):
@@ -286,6 +299,9 @@ NAME_WORDS = frozenset(
     "name title label titel bezeichnung nombre titulo nom titre intitule".split()
 )
 
+_MAX_NAME_TOKENS = 10
+_ADDRESS_WORDS = frozenset(map(stem_word, "address adresse anschrift dirección street".split()))
+_TEXT_NAMESPACES = (v.XSD, v.RDF)
 _ADDRESS_PATTERN = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
 
 
@@ -295,7 +311,7 @@ def detect_naming_role(
     """Return "name", "alternative" or "" for a predicate, by its vocabulary, texts and own name.
 
     A graph's own name predicate is functional and has short texts that are not addresses. Besides,
-    its IRI contains a word for names, or (nearly) every text is unique.
+    its IRI contains a word for names, or (nearly) every text is unique and no address.
 
     Args:
         samples: Some of its texts.
@@ -306,17 +322,26 @@ def detect_naming_role(
         return standard
     if term is not None and term.naming:
         return "" if term.naming == NEVER else term.naming
-    long_length = sorted(len(split_tokens(text)) for text in samples)[len(samples) * 9 // 10]
+    lengths = sorted(len(split_tokens(text)) for text in samples)
     letter_share = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
     address_share = sum(_ADDRESS_PATTERN.fullmatch(text) is not None for text in samples) / len(
         samples
     )
-    if long_length > 10 or letter_share < 0.8 or address_share > 0.2 or not predicate.functional:
+    is_coded = not all(get_namespace(iri) in _TEXT_NAMESPACES for iri, _ in predicate.datatypes)
+    if is_coded or letter_share < 0.8 or address_share > 0.2 or not predicate.functional:
         return ""
     words = {stem_word(word) for word in split_tokens(split_local_name(predicate.iri))}
-    has_name_word = bool(words & NAME_WORDS) or _has_name_suffix(words)
-    is_unique = 1 < predicate.objects >= 0.9 * predicate.triples
-    return "name" if has_name_word or is_unique else ""
+    is_named_name = has_name_word(predicate.iri)
+    is_unique = 1 < predicate.objects >= 0.9 * predicate.triples and not words & _ADDRESS_WORDS
+    # One in ten texts may be longer, and half of those that the property itself calls names.
+    length = lengths[len(lengths) // 2 if is_named_name else len(lengths) * 9 // 10]
+    return "name" if (is_named_name or is_unique) and length <= _MAX_NAME_TOKENS else ""
+
+
+def has_name_word(predicate: str) -> bool:
+    """Return whether the IRI of a predicate has a word for names."""
+    words = {stem_word(word) for word in split_tokens(split_local_name(predicate))}
+    return bool(words & NAME_WORDS) or _has_name_suffix(words)
 
 
 def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: float) -> float:

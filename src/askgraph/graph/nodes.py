@@ -445,8 +445,10 @@ def iterate_named_resources(
 
 def get_naming(profile: Profile) -> NameSettings:
     """Return the name predicates and the languages of a graph."""
+    best = {cls.name_predicate for cls in profile.classes}
     name_predicates = sorted(
-        (p for p in profile.predicates if p.naming), key=lambda p: (p.naming != "name", -p.triples)
+        (p for p in profile.predicates if p.naming),
+        key=lambda p: (p.naming != "name", p.iri not in best, -p.triples),
     )
     return NameSettings(
         tuple(p.iri for p in name_predicates), tuple(tag for tag, _ in profile.languages)

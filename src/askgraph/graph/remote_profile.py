@@ -17,7 +17,13 @@ from askgraph.errors import ServiceError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.bounded_queries import QuerySession, download_triples
 from askgraph.graph.local_profile import build_profile, detect_own_types
-from askgraph.graph.names import build_acronym, is_short_value, iterate_names, iterate_schema_names
+from askgraph.graph.names import (
+    build_acronym,
+    collect_schema_iris,
+    is_short_value,
+    iterate_names,
+    iterate_schema_names,
+)
 from askgraph.graph.profile import (
     CLASSES,
     EMPTY_DEFAULT_NOTE,
@@ -331,8 +337,7 @@ async def fetch_names(
         None if all were.
     """
     names = list(iterate_schema_names(profile))
-    schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
-    schema.update(properties)
+    schema = collect_schema_iris(profile) | {*properties}
     pager, read_count, total = _NamePager(session), 0, 0
     has_search = profile.name_search not in ("", PLAIN)
     for predicate in _select_naming_predicates(profile):

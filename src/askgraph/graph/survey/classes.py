@@ -138,8 +138,11 @@ async def collect_descriptions(session: QuerySession, facts: survey.SurveyFacts)
     answered_count = 0
     while queue and session.get_remaining_share() >= 0.25:
         batch = queue.popleft()
-        values = f"VALUES ?s {{ {format_iris(batch)} }} VALUES ?p {{ {properties} }}"
-        query = f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o }}"
+        inverse = f"?o <{v.OWL_INVERSE_OF}> ?s BIND(<{v.OWL_INVERSE_OF}> AS ?p)"
+        query = (
+            f"SELECT ?s ?p ?o {{ VALUES ?s {{ {format_iris(batch)} }} "
+            f"{{ VALUES ?p {{ {properties} }} ?s ?p ?o }} UNION {{ {inverse} }} }}"
+        )
         reply = await session.select("labels of classes and predicates", query)
         if reply and reply.cut and len(batch) > 1:
             queue.extendleft((batch[len(batch) // 2 :], batch[: len(batch) // 2]))

@@ -36,7 +36,7 @@ _MIN_WORD_QUALITY: Final = 0.75  # the quality from which on a link explains a w
 
 def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
     """Return a question with links by meaning of its unexplained words."""
-    links: list[Link] = []
+    links: dict[Link, float] = {}
     reading = linked.reading
     for positions in _list_stretches(linked):
         is_named = any(_is_in_name(reading, at) for at in positions)
@@ -59,19 +59,29 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
         for name, cosine in nearest:
             if cosine >= max(_MIN_COSINES[name.kind], _MIN_COSINE_RATIO * nearest[0][1]):
                 quality, count = min(_MAX_SCORE, cosine + _SCORE_BONUS), len(positions)
-                links.append(
-                    Link(
-                        name.kind,
-                        name.target,
-                        name.text,
-                        quality,
-                        tuple(positions),
-                        (quality,) * count,
-                        name.preferred,
-                        how=("near",) * count,
-                    )
+                link = Link(
+                    name.kind,
+                    name.target,
+                    name.text,
+                    quality,
+                    tuple(positions),
+                    (quality,) * count,
+                    name.preferred,
+                    how=("near",) * count,
                 )
-    return add_links(linked, links) if links else linked
+                links[link] = cosine
+    # A word that brings the others no nearer says something else: "horror" of "horror movies".
+    useful_links = [
+        link
+        for link, cosine in links.items()
+        if not any(
+            part.kind is link.kind
+            and part.mask & link.mask == part.mask != link.mask
+            and part_cosine >= cosine
+            for part, part_cosine in links.items()
+        )
+    ]
+    return add_links(linked, useful_links) if links else linked
 
 
 def _list_stretches(linked: LinkedQuestion) -> Iterator[Sequence[int]]:

@@ -608,7 +608,7 @@ def apply_count(query: QueryBuilder, operator: Operator) -> bool:
     values = (
         query.schema.find_value_predicate(vertex.node.ids, edge.predicate) for edge in leading_edges
     )
-    if any(p is not None and query.schema.get_sort(p) is ValueKind.NUMBER for p in values):
+    if any(p is not None and query.schema.get_sort(p) in NUMERIC_SORTS for p in values):
         return True
     query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
     return True
@@ -678,7 +678,7 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
         query.draft.filters.append(build_filter(flag, "=", parse_term(truth_terms[0])))
         query.draft.columns.append(build_aggregate("COUNT", flagged, distinct=True))
         return True
-    is_number = query.schema.get_sort(attachment.predicate) is ValueKind.NUMBER
+    is_number = query.schema.get_sort(attachment.predicate) in NUMERIC_SORTS
     has_several = (
         is_number
         and not attachment.inverse
