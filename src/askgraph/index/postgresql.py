@@ -19,7 +19,6 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, groupby
@@ -585,8 +584,7 @@ class _Database:
             timeout=30,
             statement_cache_size=0,
         )
-        with _translate_errors(location):
-            return cls(location, _run_on_loop(connection))
+        return cls(location, _run_on_loop(location, connection))
 
     @classmethod
     def open_pool(cls, location: IndexLocation) -> Self:
@@ -601,13 +599,13 @@ class _Database:
                 max_size=8,
             )
 
-        return cls(location, _run_on_loop(open_pool()))
+        return cls(location, _run_on_loop(location, open_pool()))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _run_on_loop(self.source.close())
+        _run_on_loop(self.location, self.source.close())
 
     def run(self, work: Callable[[Any], Coroutine[Any, Any, Result]]) -> Result:
         """Call `work` with a connection of a pool; translate the driver's errors."""
@@ -616,24 +614,20 @@ class _Database:
             async with self.source.acquire() as connection:
                 return await work(connection)
 
-        with _translate_errors(self.location):
-            return _run_on_loop(run())
+        return _run_on_loop(self.location, run())
 
     def fetch(self, query: str, *arguments: object) -> list[Any]:
         """Return the rows of a query."""
-        with _translate_errors(self.location):
-            rows: list[Any] = _run_on_loop(self.source.fetch(query, *arguments))
-            return rows
+        rows: list[Any] = _run_on_loop(self.location, self.source.fetch(query, *arguments))
+        return rows
 
     def fetch_value(self, query: str, *arguments: object) -> Any:
         """Return the first value of the first row; None if there is no row."""
-        with _translate_errors(self.location):
-            return _run_on_loop(self.source.fetchval(query, *arguments))
+        return _run_on_loop(self.location, self.source.fetchval(query, *arguments))
 
     def execute(self, statements: str, *arguments: object) -> None:
         """Execute statements in one transaction."""
-        with _translate_errors(self.location):
-            _run_on_loop(self.source.execute(statements, *arguments))
+        _run_on_loop(self.location, self.source.execute(statements, *arguments))
 
 
 class _DuplicateKeyError(ErrorReply):
@@ -644,12 +638,12 @@ class _DuplicateKeyError(ErrorReply):
         self.key = key
 
 
-@contextmanager
-def _translate_errors(location: IndexLocation) -> Iterator[None]:
-    """Translate the driver's errors into ours."""
+def _run_on_loop(location: IndexLocation, work: Coroutine[Any, Any, Result]) -> Result:
+    """Run work on the event loop of the connections; translate the driver's errors into ours."""
     address = location.address
+    future = asyncio.run_coroutine_threadsafe(work, _get_event_loop())
     try:
-        yield
+        return future.result()
     except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError) as error:
         raise Unauthorised(
             f"{address}: {error}; set {PASSWORD_VARIABLE} (or PGPASSWORD)"
@@ -671,6 +665,8 @@ def _translate_errors(location: IndexLocation) -> Iterator[None]:
         ) from error
     except asyncpg.PostgresError as error:
         raise ErrorReply(f"{address}: {error}") from error
+    finally:
+        future.cancel()  # after an interruption; else it is done
 
 
 @cache
@@ -679,12 +675,3 @@ def _get_event_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="askgraph-postgresql", daemon=True).start()
     return loop
-
-
-def _run_on_loop(work: Coroutine[Any, Any, Result]) -> Result:
-    future = asyncio.run_coroutine_threadsafe(work, _get_event_loop())
-    try:
-        return future.result()
-    except BaseException:
-        future.cancel()
-        raise

@@ -5,7 +5,7 @@ Also the disagreement of metrics on small predictions that are each wrong in one
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -224,7 +224,9 @@ def _get_snapshots(run: EvaluationRun) -> dict[str, str]:
 
 Json = dict[str, object]
 
-COUNT_COLUMNS = tuple(SheetColumn(head, "count") for head in ("better", "worse", "equal"))
+DIFFERENCE_COLUMNS = parse_columns(
+    "n: count; A, B, difference, low, high: share; better, worse, equal: count"
+)
 
 
 def build_comparison_sheets(
@@ -283,7 +285,7 @@ def _build_overall_sheet(comparison: Comparison) -> Sheet:
         f"Only in A: {_format_question_count(comparison.only_a)}; only in B: "
         f"{len(comparison.only_b)}; left out here.",
     )
-    columns = (SheetColumn("questions of"), *_build_columns(), SheetColumn("p", "p"))
+    columns = (SheetColumn("questions of"), *DIFFERENCE_COLUMNS, SheetColumn("p", "p"))
     return Sheet(f"B against A, {comparison.metric}", columns, tuple(rows), notes)
 
 
@@ -296,13 +298,8 @@ def _build_part_sheet(comparison: Comparison, slicing: str) -> Sheet:
         (part.name, *_build_cells(part.difference), part.difference.p, part.p_corrected)
         for part in comparison.parts[slicing]
     ]
-    columns = (SheetColumn(slicing), *_build_columns(), *parse_columns("p, p (Holm): p"))
+    columns = (SheetColumn(slicing), *DIFFERENCE_COLUMNS, *parse_columns("p, p (Holm): p"))
     return Sheet(f"B against A by {slicing}, {comparison.metric}", columns, tuple(rows))
-
-
-def _build_columns() -> tuple[SheetColumn, ...]:
-    shares = ("A", "B", "difference", "low", "high")
-    return (SheetColumn("n", "count"), *build_columns("share", *shares), *COUNT_COLUMNS)
 
 
 def _build_cells(difference: Difference) -> tuple[Cell, ...]:
@@ -337,21 +334,9 @@ def _build_change_sheet(
 
 
 def _to_difference_object(difference: Difference) -> Json:
-    shares = {
-        "a": difference.a,
-        "b": difference.b,
-        "difference": difference.difference.mean,
-        "low": difference.difference.low,
-        "high": difference.difference.high,
-        "p": difference.p,
-    }
-    return {
-        "n": difference.n,
-        **{name: round(value, 6) for name, value in shares.items()},
-        "better": difference.better,
-        "worse": difference.worse,
-        "equal": difference.equal,
-    }
+    interval = difference.difference
+    ends = {"difference": interval.mean, "low": interval.low, "high": interval.high}
+    return {name: round(value, 6) for name, value in (asdict(difference) | ends).items()}
 
 
 def _to_question_object(key: str) -> Json:
@@ -393,13 +378,11 @@ def score_examples(metrics: Sequence[str] | None = None) -> tuple[ScoredExample,
     """Score examples with some or all metrics; raise `SetupError` if a metric cannot be loaded."""
     names = plugins.list_names("metric") if metrics is None else metrics
     loaded: dict[str, Metric] = {name: plugins.load("metric", name) for name in names}
-    return tuple(
-        ScoredExample(
-            example,
-            {name: metric(example.predicted, example.gold) for name, metric in loaded.items()},
-        )
+    scores = (
+        {name: metric(example.predicted, example.gold) for name, metric in loaded.items()}
         for example in EXAMPLES
     )
+    return tuple(map(ScoredExample, EXAMPLES, scores))
 
 
 _NUMBERED_ROW_COUNT = 1_025

@@ -43,8 +43,8 @@ Point = Mapping[str, str | float]
 """One mark of a plot, keyed by the field names of the encodings."""
 
 
-def plot_dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Plot a mean (0 to 1) and its interval for each category and system.
+def plot_dots(points: Sequence[Point], *, systems: Sequence[str], y: str) -> Spec:
+    """Plot the mean F1 and its interval for each category and system.
 
     Categories keep the order of the points.
 
@@ -60,7 +60,7 @@ def plot_dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str
         tooltip=[
             alt.Tooltip("category:N", title=y.lower() or "of"),
             alt.Tooltip("system:N", title="method"),
-            alt.Tooltip("mean:Q", title=x.lower(), format=".1%"),
+            alt.Tooltip("mean:Q", title="mean f1", format=".1%"),
             alt.Tooltip("low:Q", title="from", format=".1%"),
             alt.Tooltip("high:Q", title="to", format=".1%"),
             alt.Tooltip("n:Q", title="questions"),
@@ -68,10 +68,10 @@ def plot_dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str
     )
     scale, percent = alt.Scale(domain=[0, 1]), alt.Axis(format="%", tickCount=5)
     interval = base.mark_rule(strokeWidth=2, opacity=0.75).encode(
-        x=alt.X("low:Q", title=x, scale=scale, axis=percent), x2="high:Q"
+        x=alt.X("low:Q", title="Mean F1", scale=scale, axis=percent), x2="high:Q"
     )
     mean = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("mean:Q", title=x, scale=scale, axis=percent), shape=_encode_shape(systems)
+        x=alt.X("mean:Q", title="Mean F1", scale=scale, axis=percent), shape=_encode_shape(systems)
     )
     height = len(categories) * max(1.6, len(systems) + 0.6) * ROW_HEIGHT_SIZE
     return _to_spec(alt.LayerChart(layer=[interval, mean], height=height))
@@ -278,7 +278,7 @@ class _FigureBuilder:
             "Mean over the answerable questions, whatever failed as 0, with its 95 % bootstrap "
             "interval.",
             sheet.move_context_to_title(),
-            plot_dots(points, systems=self.systems, x="Mean F1", y=""),
+            plot_dots(points, systems=self.systems, y=""),
             folded=False,
         )
 
@@ -327,7 +327,6 @@ class _FigureBuilder:
                 plot_dots(
                     [point for point in points if point["category"] in largest],
                     systems=self.systems,
-                    x="Mean F1",
                     y="Triple patterns" if slicing == "patterns" else "",
                 ),
             )

@@ -2,8 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from askgraph.evaluation.reports import compute_bootstrap_interval, compute_kappa, confidence
@@ -41,6 +41,7 @@ from askgraph.evaluation.runs.scores import JUDGE_METRIC
 FURTHER_METRICS = ("exact_match", "flattened", "rows")  # metrics beside the main one
 MAX_DRAFTS = 3  # drafts to list for one question
 MAX_ERROR_CHARACTERS = 200  # characters of an error that a table shows
+MAX_NAMED_IDS = 5  # questions that a table names for an error
 
 ROUNDS_NOTE = "Answered and failed count every round; sd is that of the mean, over rounds."
 GOLD_LINKS_NOTE = (
@@ -149,18 +150,14 @@ def _build_error_sheet(groups: Sequence[RunGroup]) -> Sheet:
             *build_label(group),
             " ".join(error.split())[:MAX_ERROR_CHARACTERS],
             len(ids),
-            _format_ids(ids),
+            ", ".join(ids[:MAX_NAMED_IDS])
+            + (f", and {len(ids) - MAX_NAMED_IDS} more" if len(ids) > MAX_NAMED_IDS else ""),
         )
         for group in groups
         for error, ids in group_errors(group.report.records).items()
     ]
     columns = (*LABEL_COLUMNS, *parse_columns("error; questions: count; ids"))
     return Sheet("Errors, each a score of 0 unless gold is stored", columns, tuple(rows))
-
-
-def _format_ids(ids: Sequence[str], max_ids: int = 5) -> str:
-    suffix = [f"and {len(ids) - max_ids} more"] if len(ids) > max_ids else []
-    return ", ".join([*ids[:max_ids], *suffix])
 
 
 def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunGroup]) -> Sheet:
@@ -187,27 +184,21 @@ def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunG
                 rejection.right,
             )
         )
+    risks = ", ".join(f"answered at risk {risk:g}" for risk in confidence.REPORTED_RISK_RATIOS)
     columns = (
         *LABEL_COLUMNS,
-        SheetColumn("top half", "share"),
-        *build_columns("number", "AURC", "excess AURC"),
-        *(
-            SheetColumn(f"answered at risk {risk:g}", "share")
-            for risk in confidence.REPORTED_RISK_RATIOS
+        *parse_columns(
+            f"top half: share; AURC, excess AURC: number; {risks}: share; Brier, ECE: number; "
+            "wrong caught: share; of wrong: count; right lost: share; of right: count"
         ),
-        *build_columns("number", "Brier", "ECE"),
-        SheetColumn("wrong caught", "share"),
-        SheetColumn("of wrong", "count"),
-        SheetColumn("right lost", "share"),
-        SheetColumn("of right", "count"),
     )
-    abstaining_runs = [run.name for run in runs if _get_option(run, "abstain") is True]
-    return Sheet(
-        "Confidence",
-        columns,
-        tuple(rows),
-        tuple(ABSTAIN_NOTE.format(run=name) for name in abstaining_runs),
+    notes = tuple(
+        ABSTAIN_NOTE.format(run=run.name)
+        for run in runs
+        if isinstance(options := run.settings.get("options"), Mapping)
+        and options.get("abstain") is True
     )
+    return Sheet("Confidence", columns, tuple(rows), notes)
 
 
 def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
@@ -233,18 +224,13 @@ def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
         rows.append((*build_label(group), *row))
     columns = (
         *LABEL_COLUMNS,
-        SheetColumn("metric"),
-        *build_columns("count", "questions", "judged right"),
-        *build_columns("share", "agree", "low", "high"),
-        *build_columns("number", "kappa", "low", "high"),
+        *parse_columns(
+            "metric; questions, judged right: count; agree, low, high: share; "
+            "kappa, low, high: number"
+        ),
     )
     note = "A score is right if its F1 is 1; kappa is Cohen's; 95 % intervals by the bootstrap."
     return Sheet("The judge and the metric", columns, tuple(rows), (note,) if rows else ())
-
-
-def _get_option(run: EvaluationRun, name: str) -> object:
-    options = run.settings.get("options")
-    return options.get(name) if isinstance(options, Mapping) else None
 
 
 def _build_oracle_sheet(groups: Sequence[RunGroup], metric: str) -> Sheet:
@@ -307,27 +293,24 @@ def build_slice_sheet(
     return SHEET_BUILDERS[slicing](runs, metric)
 
 
-def _make_slice_builder(slicing: str) -> "Callable[[Sequence[EvaluationRun], str], Sheet]":
-    def build_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
-        rows = []
-        for group in group_runs(runs, metric=metric):
-            for name, report in group.report.group_by(slicing).items():
-                row: Row = (name, len(report.score_by_question()), *count_answered(report))
-                exact_match = report.em if "exact_match" in report.metrics else None
-                row += (*build_interval_cells(report), exact_match)
-                rows.append((*build_label(group), *row))
-        columns = (
-            *LABEL_COLUMNS,
-            SheetColumn(slicing),
-            SheetColumn("questions", "count"),
-            *ANSWERED_COLUMNS,
-            SheetColumn(metric, "share"),
-            *INTERVAL_COLUMNS,
-            SheetColumn("exact match", "share"),
-        )
-        return Sheet(f"Scores by {slicing}", columns, tuple(rows), describe_incomplete(runs))
-
-    return build_sheet
+def _build_part_sheet(slicing: str, runs: Sequence[EvaluationRun], metric: str) -> Sheet:
+    rows = []
+    for group in group_runs(runs, metric=metric):
+        for name, report in group.report.group_by(slicing).items():
+            row: Row = (name, len(report.score_by_question()), *count_answered(report))
+            exact_match = report.em if "exact_match" in report.metrics else None
+            row += (*build_interval_cells(report), exact_match)
+            rows.append((*build_label(group), *row))
+    columns = (
+        *LABEL_COLUMNS,
+        SheetColumn(slicing),
+        SheetColumn("questions", "count"),
+        *ANSWERED_COLUMNS,
+        SheetColumn(metric, "share"),
+        *INTERVAL_COLUMNS,
+        SheetColumn("exact match", "share"),
+    )
+    return Sheet(f"Scores by {slicing}", columns, tuple(rows), describe_incomplete(runs))
 
 
 def _build_metric_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
@@ -389,30 +372,25 @@ def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
             for policy in confidence.evaluate_policies(
                 group.report.records, metric, min_right_score=min_score
             ):
-                interval_cells = (
+                caught, lost = (
                     (interval.mean, interval.low, interval.high) if interval else (None,) * 3
                     for interval in (policy.caught, policy.lost)
                 )
-                caught, lost = interval_cells
                 row: Row = (policy.name, min_score, policy.wrong, *caught, policy.right, *lost)
                 rows.append((*build_label(group), *row))
     columns = (
         *LABEL_COLUMNS,
-        *parse_columns("rejected by; right from: share; wrong: count; caught: share"),
-        *_build_named_ends("caught"),
-        *parse_columns("right: count; lost: share"),
-        *_build_named_ends("lost"),
+        *parse_columns(
+            "rejected by; right from: share; wrong: count; caught, caught low, caught high: "
+            "share; right: count; lost, lost low, lost high: share"
+        ),
     )
     return Sheet("Rejection", columns, tuple(rows), (*describe_incomplete(runs), FITTED_NOTE))
 
 
-def _build_named_ends(share: str) -> Iterator[SheetColumn]:
-    yield from (replace(end, head=f"{share} {end.head}") for end in INTERVAL_COLUMNS)
-
-
 SHEET_BUILDERS: Mapping[str, Callable[[Sequence[EvaluationRun], str], Sheet]] = {
     "metric": _build_metric_sheet,
-    **{slicing: _make_slice_builder(slicing) for slicing in SLICES},
+    **{slicing: partial(_build_part_sheet, slicing) for slicing in SLICES},
     "confidence": _build_calibration_sheet,
     "coverage": _build_coverage_sheet,
     "rejection": _build_rejection_sheet,

@@ -61,12 +61,11 @@ class StageCase:
 def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -> StageCase:
     """Build a case from a trace of the method `multi-stage`."""
     stages = [list(_iterate_mentions(step)) for step in detail.steps if step["step"] == "findings"]
-    entities = frozenset(
-        target for kind, target in _get_stage(stages, 0) if kind in ("entity", "class")
-    )
-    predicates = frozenset(target for _, target in _get_stage(stages, 1))
+    linked, matched, *_ = *stages, [], []
+    entities = frozenset(target for kind, target in linked if kind in ("entity", "class"))
+    predicates = frozenset(target for _, target in matched)
     writer_predicates = (
-        frozenset(target for _, target in _get_stage(stages, 2)) if len(stages) > 2 else predicates
+        frozenset(target for _, target in stages[2]) if len(stages) > 2 else predicates
     )
     thoughts = [step.get("text") for step in detail.steps if step["step"] == "thought"]
     reach = next((str(text) for text in thoughts if text in REACH_TEXTS), REACH_TEXTS[0])
@@ -79,10 +78,6 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
         reach,
         query_count,
     )
-
-
-def _get_stage(stages: list[list[tuple[str, str]]], index: int) -> list[tuple[str, str]]:
-    return stages[index] if index < len(stages) else []
 
 
 def _iterate_mentions(step: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -367,16 +362,9 @@ def _build_rejection_sheet(grouped: Mapping[str, Sequence[StageCase]], metric: s
         ),
     )
     rows = tuple(
-        (
-            benchmark,
-            policy,
-            rejection.wrong,
-            rejection.caught_share,
-            rejection.right,
-            rejection.lost_share,
-        )
+        (benchmark, policy, counts.wrong, counts.caught_share, counts.right, counts.lost_share)
         for benchmark, cases in grouped.items()
-        for policy, rejection in compare_policies(
+        for policy, counts in compare_policies(
             [case for case in cases if case.record.method == ALL_STAGES], metric
         ).items()
     )
