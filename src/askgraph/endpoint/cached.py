@@ -92,26 +92,21 @@ class CachedEndpoint(EndpointWrapper):
         if len(data) > self._max_bytes // 4:
             return
         write_private(self._build_path(key), data)
-        added_bytes = len(data)
-        if self._size is None or self._size + added_bytes > self._max_bytes:
-            max_bytes = self._max_bytes
-            files = list[tuple[float, int, Path]]()
-            for file in self._folder.glob("*/*"):
-                with contextlib.suppress(OSError):  # another process may have removed it
-                    stats = file.stat()
-                    files.append((stats.st_mtime, stats.st_size, file))
-            size = sum(bytes_ for _, bytes_, _ in files)
-            if size <= max_bytes:
-                self._size = size
-            else:
-                for _, bytes_, file in sorted(files):
-                    if size <= max_bytes * 0.8:
-                        break
-                    file.unlink(missing_ok=True)
-                    size -= bytes_
-                self._size = size
-        else:
-            self._size += added_bytes
+        if self._size is not None and self._size + len(data) <= self._max_bytes:
+            self._size += len(data)
+            return
+        files = list[tuple[float, int, Path]]()
+        for file in self._folder.glob("*/*"):
+            with contextlib.suppress(OSError):  # another process may have removed it
+                stats = file.stat()
+                files.append((stats.st_mtime, stats.st_size, file))
+        self._size = sum(bytes_ for _, bytes_, _ in files)
+        limit = self._max_bytes if self._size <= self._max_bytes else 0.8 * self._max_bytes
+        for _, bytes_, file in sorted(files):
+            if self._size <= limit:
+                break
+            file.unlink(missing_ok=True)
+            self._size -= bytes_
 
 
 def _is_cacheable(result: Result, limit: int | None) -> bool:

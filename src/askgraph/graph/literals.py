@@ -7,6 +7,7 @@ from enum import IntEnum
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
 
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.lexer import unescape_string
 
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
 _ZONE = re.compile(r"(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")  # fractions of a second and a time zone
@@ -40,7 +41,7 @@ def split_literal(text: str) -> tuple[str, str, str | None]:
     end = text.rindex('"')
     body, suffix = text[1:end], text[end + 1 :]
     if "\\" in body:
-        body = _ESCAPE.sub(_unescape_character, body)
+        body = unescape_string(body)
     if suffix.startswith("@"):
         return body, v.RDF_LANG_STRING, suffix[1:]
     return body, suffix[3:-1] if suffix else v.XSD_STRING, None
@@ -142,17 +143,6 @@ def _parse_date(value: str, sort: ValueKind) -> tuple[ValueKind, float]:
     except ValueError:
         return ValueKind.TEXT, float("nan")
     return sort, days + (hour * 3600 + minute * 60 + second) / 86400
-
-
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
-_SIMPLE_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
-
-
-def _unescape_character(match: re.Match[str]) -> str:
-    code = match.group(1)
-    if code[0] in "uU" and len(code) > 1:
-        return chr(int(code[1:], 16))
-    return _SIMPLE_ESCAPES.get(code, code)
 
 
 _STORE_BATCH_SIZE = 250_000  # literals per batch of a store

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -88,15 +89,8 @@ def detect_unit(names: Iterable[str], descriptions: Iterable[str] = ()) -> Unit 
     "height_cm"); a symbol of one letter only in brackets or after "in". In a description it stands
     after "in".
     """
-    for name in names:
-        unit = _detect_unit_in_name(name)
-        if unit is not None:
-            return unit
-    for text in descriptions:
-        unit = _find_unit_after_in(split_tokens(text))
-        if unit is not None:
-            return unit
-    return None
+    described = (_find_unit_after_in(split_tokens(text)) for text in descriptions)
+    return next(filter(None, chain(map(_detect_unit_in_name, names), described)), None)
 
 
 def _detect_unit_in_name(name: str) -> Unit | None:

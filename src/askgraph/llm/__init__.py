@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
 
@@ -285,12 +285,7 @@ class Identity:
     @property
     def key_fields(self) -> dict[str, str]:
         """Its fields except `grammar`, as they identify it in traces and caches."""
-        return {
-            "provider": self.provider,
-            "model": self.model,
-            "address": self.address,
-            "settings": self.settings,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "grammar"}
 
 
 @runtime_checkable

@@ -235,10 +235,9 @@ class _GrafVonDataRun(Exploration):
                 )
             case "deref":
                 method = self.method
-                bounds = {"boundary": method.individuals, "terms": method.schema}
-                if method.raw:
-                    return (await self.call("describe", iri=action.argument, raw=True, **bounds),)
-                return (await self.call("describe", iri=action.argument, **bounds),)
+                arguments = {"boundary": method.individuals, "terms": method.schema}
+                raw = {"raw": True} if method.raw else {}
+                return (await self.call("describe", iri=action.argument, **raw, **arguments),)
             case "note":
                 return (await self.call("note", sentence=action.argument),)
             case _:

@@ -216,22 +216,16 @@ class _GraspRun(Exploration):
             query = outcome.query if isinstance(outcome, Answer) else "(none)"
             doubts = [f"Doubt: {doubt}"] if doubt else []
             parts = [f"Query:\n{query}", f"Result:\n{self.outcome_text}", *doubts]
-            return _REVIEW_INSTRUCTION.format(
-                rules=f"The query:\n{_RULES}"
-            ), self.build_review_message(parts)
-        call = "answer" if isinstance(outcome, Answer) else "cancel"
-        arguments = [
-            f"{name}:\n{value}"
-            for name, value in self.final_arguments.items()
-            if name in _REVIEWED_ARGUMENTS
-        ]
-        parts = [f"Called: {call}", *arguments]
-        return _PAPER_REVIEW_INSTRUCTION.format(rules=_PAPER_RULES), self.build_review_message(
-            parts
-        )
-
-    def build_review_message(self, parts: Sequence[str]) -> str:
-        return "\n\n".join([build_first_message(self.question, (), {}), *parts])
+            instruction = _REVIEW_INSTRUCTION.format(rules=f"The query:\n{_RULES}")
+        else:
+            parts = [f"Called: {'answer' if isinstance(outcome, Answer) else 'cancel'}"]
+            parts += [
+                f"{name}:\n{value}"
+                for name, value in self.final_arguments.items()
+                if name in _REVIEWED_ARGUMENTS
+            ]
+            instruction = _PAPER_REVIEW_INSTRUCTION.format(rules=_PAPER_RULES)
+        return instruction, "\n\n".join([build_first_message(self.question, (), {}), *parts])
 
     async def run_actions(self, turn: CheckedTurn, talk: Conversation) -> Sequence[ToolUse]:
         """Run the calls of a turn and return them, or report the problem to the model."""

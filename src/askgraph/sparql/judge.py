@@ -315,12 +315,10 @@ def _check_no_update(text: str) -> None:
 
 def list_datasets(text: str) -> tuple[str, ...]:
     """Return the IRIs in FROM (NAMED); raise `QuerySyntaxError` if broken or in a sub-select."""
-    if isinstance(text, SerializedQuery):
-        return tuple(clause.rpartition(" ")[2][1:-1] for clause in text.tree.datasets)
     if not _FROM_PATTERN.search(text):
         return ()
-    clauses = parse_query(text).tree.datasets
-    return tuple(clause.rpartition(" ")[2][1:-1] for clause in clauses)
+    tree = text.tree if isinstance(text, SerializedQuery) else parse_query(text).tree
+    return tuple(clause.rpartition(" ")[2][1:-1] for clause in tree.datasets)
 
 
 _FROM_PATTERN = re.compile(r"\bFROM\b", re.IGNORECASE)

@@ -194,30 +194,14 @@ _ECHARS = {'"': r"\"", "'": r"\'", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": 
 
 def declare_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
     """Return the query with declarations of the prefixes that it uses but does not declare."""
-    tokenized = tokenize(query)
-    namespaces = [
-        (prefix, prefixes[prefix]) for prefix in tokenized.undeclared_prefixes if prefix in prefixes
-    ]
-    if not namespaces:
-        return query
-    header, header_tokens = "", list[Token]()
-    for prefix, namespace in namespaces:
-        pieces = (("word", "PREFIX"), ("pname", f"{prefix}:"), ("iri", f"<{namespace}>"))
-        for kind, text in pieces:
-            header_tokens.append(Token(kind, text, len(header)))
-            header += text + " "
-        header = header[:-1] + "\n"
-    extended = tokenize(header + query)
-    if all(_IRI.fullmatch(f"<{namespace}>") for _, namespace in namespaces):
-        shifted_tokens = (
-            Token(token.kind, token.text, token.start + len(header))
-            for token in tokenized.all_tokens
-        )
-        extended.__dict__.setdefault("all", (*header_tokens, *shifted_tokens))
-    return extended.text
+    header = "".join(
+        f"PREFIX {prefix}: <{prefixes[prefix]}>\n"
+        for prefix in tokenize(query).undeclared_prefixes
+        if prefix in prefixes
+    )
+    return header + query if header else query
 
 
-_IRI = re.compile(r'<[^<>"{}|^`\\\x00-\x20]*>')
 _STRING_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -232,7 +216,12 @@ def get_number_datatype(text: str) -> str:
 def unquote_string(text: str) -> str:
     """Return the text of a string literal, with its escapes resolved."""
     quote_length = 3 if text[:3] in ('"""', "'''") else 1
-    return _STRING_ESCAPE.sub(_unescape_match, text[quote_length:-quote_length])
+    return unescape_string(text[quote_length:-quote_length])
+
+
+def unescape_string(text: str) -> str:
+    """Return the content of a string literal with its escapes resolved."""
+    return _STRING_ESCAPE.sub(_unescape_match, text)
 
 
 def _unescape_match(match: re.Match[str]) -> str:

@@ -212,7 +212,7 @@ class _QueryParser:
 
     def fail(self, expected: str = "") -> NoReturn:
         """Raise an error for the next token, naming the expected one."""
-        offset, message = _find_fault(self.text, self.tokens, self.index, expected)
+        offset, message = _find_fault(self.tokens, self.index, expected)
         lexer.raise_syntax_error(self.text, offset, message)
 
     # Queries
@@ -724,15 +724,10 @@ class _QueryParser:
             self.index += 1
             if name == "NOT":
                 name += " " + self.take("IN")
-            list_arguments = (
+            further_operands = (
                 self.parse_arguments()
                 if own_level == _COMPARISON_LEVEL and name.endswith("IN")
-                else None
-            )
-            further_operands = (
-                (self.parse_expression(own_level + 1),)
-                if list_arguments is None
-                else list_arguments
+                else (self.parse_expression(own_level + 1),)
             )
             result = ast.Call(name, (result, *further_operands), span=(start, self.end))
         return result
@@ -828,9 +823,7 @@ class _QueryParser:
         return tuple(expressions)
 
 
-def _find_fault(
-    text: str, tokens: Sequence[lexer.Token], index: int, expected: str
-) -> tuple[int, str]:
+def _find_fault(tokens: Sequence[lexer.Token], index: int, expected: str) -> tuple[int, str]:
     """Return offset and description of an error, given that the token at `index` does not fit."""
     token = tokens[index]
     if len(tokens) == 1:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from itertools import chain, count
 from urllib.parse import unquote, urlsplit
 
 PREFIX_TABLES: Mapping[str, Mapping[str, str]] = json.loads(
@@ -190,14 +191,9 @@ def _choose_prefix(namespace: str, used_prefixes: Iterable[str]) -> str:
     names = [_normalize_name(text) for text in texts]
     specific_names = [name for name in names if name and name not in _GENERIC_WORDS]
     names = list(dict.fromkeys(specific_names or [name for name in names if name])) or ["ns"]
-    candidates = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
-    for candidate in candidates:
-        if candidate not in used_prefixes:
-            return candidate
-    number = 2
-    while f"{names[0]}{number}" in used_prefixes:
-        number += 1
-    return f"{names[0]}{number}"
+    joined = [names[0], *(f"{name}-{names[0]}" for name in names[1:])]
+    numbered = (f"{names[0]}{number}" for number in count(2))
+    return next(name for name in chain(joined, numbered) if name not in used_prefixes)
 
 
 def _normalize_name(text: str) -> str:

@@ -61,7 +61,8 @@ class StageCase:
 def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -> StageCase:
     """Build a case from a trace of the method `multi-stage`."""
     stages = [list(_iterate_mentions(step)) for step in detail.steps if step["step"] == "findings"]
-    linked, matched, *_ = *stages, [], []
+    none: list[tuple[str, str]] = []
+    linked, matched, *_ = *stages, none, none
     entities = frozenset(target for kind, target in linked if kind in ("entity", "class"))
     predicates = frozenset(target for _, target in matched)
     writer_predicates = (

@@ -7,6 +7,7 @@ relations are linked by us, or given with the question.
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyoxigraph import Literal, NamedNode
 
@@ -201,28 +202,14 @@ def build_few_shot_prompt(
     task_texts = (task, *format_glossary(context.question, [context.graph]), earlier_questions)
     task = "\n\n".join(filter(None, task_texts))
     writer, prefixes = TermWriter(context), context.graph.prefixes
-    parts = [
-        _format_question(
-            demonstration.example.question, demonstration.terms, writer, iris=display.iris
-        )
-        + "\n"
-        f"<sparql>\n{query.strip() if display.iris else format_query(query, prefixes)}\n</sparql>"
-        for demonstration, query in (
-            (demonstration, demonstration.example.query) for demonstration in demonstrations
-        )
-    ]
-    shown_terms = question_terms or QuestionTerms(())
-    text = context.question.text
-    parts.append(
-        _format_question(
-            text,
-            shown_terms.terms,
-            writer,
-            values=shown_terms.values,
-            ends=shown_terms.ends,
-            iris=display.iris,
-        )
-    )
+    format_terms = partial(_format_question, writer=writer, iris=display.iris)
+    parts = []
+    for demonstration in demonstrations:
+        query = demonstration.example.query
+        shown_query = query.strip() if display.iris else format_query(query, prefixes)
+        head = format_terms(demonstration.example.question, QuestionTerms(demonstration.terms))
+        parts.append(f"{head}\n<sparql>\n{shown_query}\n</sparql>")
+    parts.append(format_terms(context.question.text, question_terms or QuestionTerms(())))
     return Prompt("question", (System(task), User("\n###\n".join(parts))))
 
 
@@ -254,24 +241,22 @@ def _has_own_terms(profile: Profile, demonstrations: Sequence[Demonstration]) ->
     ) >= len(demonstrations)
 
 
-def _format_question(
-    question: str,
-    terms: Sequence[ExampleTerm],
-    writer: TermWriter,
-    *,
-    values: Sequence[str] = (),
-    ends: Sequence[str] = (),
-    iris: bool = False,
-) -> str:
-    entities = [_format_term(term, writer, iris=iris) for term in terms if not term.is_relation]
-    relations = [_format_term(term, writer, iris=iris) for term in terms if term.is_relation]
+def _format_question(question: str, shown: QuestionTerms, *, writer: TermWriter, iris: bool) -> str:
+    entities, relations = (
+        [
+            _format_term(term, writer, iris=iris)
+            for term in shown.terms
+            if term.is_relation is is_relation
+        ]
+        for is_relation in (False, True)
+    )
     lines = [f"Question: {question}"]
     if entities:
         lines.append(f"Entities: {', '.join(entities)}")
-    if values:
-        lines += ["Values, with what has them:", *values]
-    if ends:
-        lines += [RELATIONS_HEADING, *ends]
+    if shown.values:
+        lines += ["Values, with what has them:", *shown.values]
+    if shown.ends:
+        lines += [RELATIONS_HEADING, *shown.ends]
     elif relations:
         lines.append(f"Relations: {', '.join(relations)}")
     return "\n".join(lines)

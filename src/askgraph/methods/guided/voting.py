@@ -121,12 +121,9 @@ def group_opinions(opinions: Sequence[Opinion]) -> list[AnswerGroup]:
     has no influence: ties go by name of the source, then by graph, query and answer columns.
     """
     ranked_opinions = sorted(opinions, key=_get_sort_key)
+    numbers = group_equal_results([opinion.result for opinion in ranked_opinions])
     groups = defaultdict[int, list[Opinion]](list)
-    for number, opinion in zip(
-        group_equal_results([opinion_or_group.result for opinion_or_group in ranked_opinions]),
-        ranked_opinions,
-        strict=True,
-    ):
+    for number, opinion in zip(numbers, ranked_opinions, strict=True):
         groups[number].append(opinion)
     counts_by_source = Counter(opinion.source for opinion in opinions)
     answer_groups = [
@@ -135,11 +132,7 @@ def group_opinions(opinions: Sequence[Opinion]) -> list[AnswerGroup]:
     ]
     return sorted(
         answer_groups,
-        key=lambda opinion_or_group: (
-            -opinion_or_group.weight,
-            -len(opinion_or_group.opinions),
-            _get_sort_key(opinion_or_group.opinions[0]),
-        ),
+        key=lambda group: (-group.weight, -len(group.opinions), _get_sort_key(group.opinions[0])),
     )
 
 
@@ -335,7 +328,11 @@ async def merge_streams(
     tasks = [asyncio.create_task(_forward_stream(stream, queue)) for stream in streams]
     try:
         for _ in tasks:
-            while item := await _get_next(queue, deadline):
+            while True:
+                async with asyncio.timeout_at(deadline):
+                    item = await queue.get()
+                if not item:
+                    break
                 yield item[0]
             for task in tasks:
                 if task.done():
@@ -344,13 +341,6 @@ async def merge_streams(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _get_next(
-    queue: "asyncio.Queue[tuple[Item, ...]]", deadline: float | None
-) -> tuple[Item, ...]:
-    async with asyncio.timeout_at(deadline):
-        return await queue.get()
 
 
 async def _forward_stream(

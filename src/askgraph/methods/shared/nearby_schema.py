@@ -278,9 +278,11 @@ async def build_shape_texts(
         )
         shape_texts.append(TextVariants(tuple(headed_variants)))
     if parts.properties:
-        shape_texts += await asyncio.to_thread(_describe_times, selected_groups, has_several_graphs)
         shape_texts += await asyncio.to_thread(
-            lambda: list(_format_definitions(classes, has_several_graphs))
+            lambda: [
+                *_describe_times(selected_groups, has_several_graphs),
+                *_format_definitions(classes, has_several_graphs),
+            ]
         )
     return shape_texts
 
@@ -313,20 +315,16 @@ def _format_definitions(
 
 def _describe_times(
     groups: Sequence[Sequence[tuple[GraphClass, Shape]]], has_several_graphs: bool
-) -> list[TextVariants]:
+) -> Iterator[TextVariants]:
     """Describe how each graph states times and units, as far as the question needs them."""
     graphs = {id(graph_class.graph): graph_class.graph for (graph_class, _), *_ in groups}
-    time_texts = []
     for linked_graph in graphs.values():
         graph = linked_graph.context.graph
         lines = write_time_lines(linked_graph.schema_slice, graph.prefixes.shorten)
         if text := "\n".join(f"# {line}" for line in lines):
-            time_texts.append(
-                TextVariants(
-                    (linked_graph.add_heading(text, has_several_graphs=has_several_graphs),)
-                )
+            yield TextVariants(
+                (linked_graph.add_heading(text, has_several_graphs=has_several_graphs),)
             )
-    return time_texts
 
 
 def _describe_relatives(graph_class: GraphClass, equal_classes: Sequence[str]) -> str:

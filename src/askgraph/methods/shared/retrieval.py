@@ -129,17 +129,15 @@ async def build_message(
     full_schemas: dict[int, str] = {}
     if content.has_names:
         max_schema_tokens = int(_STABLE_TOKENS_SHARE * content.room / len(linked))
-        schemas_by_position = {}
         for position, graph in enumerate(linked):
             if (
                 full_schema := await render_full_schema(graph.context, max_tokens=max_schema_tokens)
             ) is not None:
                 graph_suffix = f" of {graph.question_graph.name}" if has_several_graphs else ""
                 heading = HEADING.replace(":", f"{graph_suffix}:", 1)
-                schemas_by_position[position] = (
+                full_schemas[position] = (
                     f"{heading}{describe_naming(graph.context)}.\n\n{full_schema.text}"
                 )
-        full_schemas = schemas_by_position
     unnamed_graphs = [
         graph
         for position, graph in enumerate(linked)
@@ -293,13 +291,11 @@ def _build_example_texts(
         with suppress(QueryError):
             query = declare_prefixes(query, nearby_example.graph.prefixes.namespaces)
         query = format_query(query, prefixes)
-        wordings = (
-            nearby_example.example.wordings
-        )  # that in the language of the question, if it is there
+        # The wording in the language of the question, if there is one.
         matching_wordings = (
-            asked_graph.text
-            for asked_graph in wordings
-            if (asked_graph.language or "").startswith(language)
+            wording.text
+            for wording in nearby_example.example.wordings
+            if (wording.language or "").startswith(language)
         )
         question_text = " ".join(next(matching_wordings, nearby_example.example.question).split())
         example_texts.append(
@@ -345,13 +341,8 @@ def _join_texts(
         *stable_texts,
         *_add_heading("descriptions", texts_by_kind["descriptions"]),
         *(examples + schema if published else schema + examples),
-        *_add_heading(
-            "names", ["\n".join(texts_by_kind["names"])] if texts_by_kind["names"] else []
-        ),
-        *_add_heading(
-            "candidates",
-            ["\n".join(texts_by_kind["candidates"])] if texts_by_kind["candidates"] else [],
-        ),
+        *_add_heading("names", ["\n".join(texts_by_kind["names"])]),
+        *_add_heading("candidates", ["\n".join(texts_by_kind["candidates"])]),
         *texts_by_kind["before"][::-1],
         question,
     ]
@@ -359,7 +350,7 @@ def _join_texts(
 
 
 def _add_heading(kind: str, texts: Sequence[str]) -> list[str]:
-    return [_HEADINGS[kind], *texts] if texts else []
+    return [_HEADINGS[kind], *texts] if any(texts) else []
 
 
 def build_description_texts(

@@ -411,7 +411,7 @@ async def open_nodes(context: Context, iri: str, edges: Sequence[PredicateEdges]
     linking_nodes = {
         node: statements
         for node, statements in nodes.items()
-        if _is_linking_node(node, statements, context.graph)
+        if _is_linking_node(statements, context.graph)
     }
     opened_nodes = OpenedNodes(linking_nodes, dict(zip(keys, blanks, strict=True)))
     partly_opened_edges = [
@@ -422,9 +422,7 @@ async def open_nodes(context: Context, iri: str, edges: Sequence[PredicateEdges]
     )
 
 
-def _is_linking_node(
-    node: Term, statements: Sequence[tuple[str, Term]], graph: KnowledgeGraph
-) -> bool:
+def _is_linking_node(statements: Sequence[tuple[str, Term]], graph: KnowledgeGraph) -> bool:
     """Return whether a node without a label exists for its content: at least two values."""
     nary = {cls.iri for cls in graph.profile.classes if cls.nary}
     types = {
@@ -480,15 +478,9 @@ def format_edges(
             arrow = "← " if edge.inverse else ""
             also = f" (also {', '.join(map(writer.write_short, variants))})" if variants else ""
             inner_nodes = opened_nodes.get_nodes(edge)
-            plain_values = [
-                value for value in _prefer_language(edge.values, writer) if value not in inner_nodes
-            ]
-            plain_values = [
-                value
-                for value in plain_values
-                if not inner_nodes or not isinstance(value, BlankNode)
-            ]
-            shown_values = plain_values[: _MAX_VALUES if not inner_nodes else 0]
+            shown_values = (
+                [] if inner_nodes else _prefer_language(edge.values, writer)[:_MAX_VALUES]
+            )
             number = "" if edge.count == len(shown_values) == 1 else f" {edge.count:,}"
             number += "+" if edge.at_least else ""
             values = ", ".join(writer.write_term(value) for value in shown_values)

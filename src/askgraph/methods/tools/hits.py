@@ -107,16 +107,14 @@ def look_up_types(arrays: GraphArrays, node: str) -> tuple[str, ...]:
 
 
 def _collect_facts(arrays: GraphArrays, nodes: Sequence[str]) -> NodeFacts:
-    types: dict[str, tuple[str, ...]] = {}
-    predicates: dict[str, tuple[IncidentPredicate, ...]] = {}
-    for node in nodes:
-        at = arrays.terms.find(node)
-        if at is None:
-            continue
-        node_ids = np.array([at], dtype=np.int32)
-        types[node] = look_up_types(arrays, node)
-        predicates[node] = tuple(_list_predicates(arrays, node_ids))
-    return NodeFacts(types, predicates)
+    ids = {node: at for node in nodes if (at := arrays.terms.find(node)) is not None}
+    return NodeFacts(
+        {node: look_up_types(arrays, node) for node in ids},
+        {
+            node: tuple(_list_predicates(arrays, np.array([at], dtype=np.int32)))
+            for node, at in ids.items()
+        },
+    )
 
 
 def _list_predicates(arrays: GraphArrays, node_ids: np.ndarray) -> Iterator[IncidentPredicate]:

@@ -20,10 +20,10 @@ from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import PropertyVariants, parse_count
 from askgraph.methods.tools.rendering import RenderedText, TermWriter
-from askgraph.methods.tools.term_text import expand_name, unescape
+from askgraph.methods.tools.term_text import expand_name
 from askgraph.methods.tools.terms import resolve_iri
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.lexer import tokenize
+from askgraph.sparql.lexer import tokenize, unquote_string
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Observation
@@ -100,7 +100,7 @@ async def _resolve_objects(context: Context, text: str) -> tuple[NamedNode | Lit
         return ()
     first_token = next(iter(tokenize(text).all_tokens), None)
     if first_token is not None and first_token.kind == "string":
-        return _list_literals(context, unescape(first_token.text.strip("\"'")))
+        return _list_literals(context, unquote_string(first_token.text))
     full_iri = expand_name(text.split()[0], context.graph.prefixes)
     if full_iri or _NAME.fullmatch(text) or text.startswith("<") or "://" in text.split()[0]:
         return (NamedNode(await resolve_iri(context, text)),)

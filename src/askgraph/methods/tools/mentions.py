@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 
 import numpy as np
 from pyoxigraph import NamedNode
@@ -159,9 +160,7 @@ def _describe_further_names(context: Context, link: Link, words: str) -> str:
     numbers = [index.find_names(word) for word in word_ids if word is not None]
     if not numbers:
         return ""
-    name_ids = sorted(numbers, key=len)[0]
-    for next_ids in numbers:
-        name_ids = np.intersect1d(name_ids, next_ids, assume_unique=True)
+    name_ids = reduce(partial(np.intersect1d, assume_unique=True), sorted(numbers, key=len))
     indexed_names = map(index.read_name, name_ids[:_MAX_COUNTED_NAMES].tolist())
     names = [name for name in indexed_names if name.kind is ItemKind.ENTITY]
     is_full = len(word_ids) == len(link_tokens)
@@ -215,9 +214,7 @@ def _find_hubs(context: Context, links: Sequence[Link]) -> list[SearchHit]:
 
 
 def _build_note(context: Context, words: str) -> str:
-    return (
-        f"for {words!r}" if context.masker is None else f"for {context.masker.mask_words(words)!r}"
-    )
+    return f"for {words if context.masker is None else context.masker.mask_words(words)!r}"
 
 
 def _list_schema_words(linked: LinkedQuestion) -> set[int]:

@@ -72,21 +72,17 @@ async def execute_query(context: Context, query: str, *, rows: int) -> QueryExec
         The execution. If the query fails, an observation with the position of the fault and the
         nearest valid names, or with the failure of the service.
     """
-    from askgraph.methods.tools.query_faults import (  # only for a language model
-        explain_failure,
-        explain_fault,
-    )
-
+    faults = _import_query_faults()
     prepared_query = prepare_query(context, query)
     try:
         query_run = await run_query(context, prepared_query.query, rows=rows)
     except QueryError as problem:
         if context.limits.plain:
             return Observation(f"the query failed: {problem}", failed=True)
-        fault = await explain_fault(context, prepared_query.query, problem)
+        fault = await faults.explain_fault(context, prepared_query.query, problem)
         return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
     except ServiceError as problem:
-        return Observation(f"the query failed: {explain_failure(problem)}", failed=True)
+        return Observation(f"the query failed: {faults.explain_failure(problem)}", failed=True)
     remark = RenderedText("") if context.limits.plain else await _build_remark(context, query_run)
     return QueryExecution(query_run, tuple(prepared_query.notes), remark)
 
@@ -149,11 +145,7 @@ async def _build_remark(context: Context, query_run: QueryRun) -> RenderedText:
         unknown_iris = await faults.find_unknown_iris(context, query_run.query)
         unknown_remark = await faults.explain_unknown_iris(context, query_run.query, unknown_iris)
         known_iris = tuple(iri for iri in unseen_iris if iri not in unknown_iris)
-        known_remark = (
-            await faults.explain_unseen_iris(context, known_iris)
-            if known_iris
-            else RenderedText("")
-        )
+        known_remark = await faults.explain_unseen_iris(context, known_iris)
     except ServiceError:
         return RenderedText("")  # the result is complete without the meaning of its names
     known_text = f"first named here: {known_remark.text}" if known_iris else ""
@@ -224,7 +216,7 @@ async def build_answer(
 
 
 def _import_query_faults() -> ModuleType:
-    from askgraph.methods.tools import query_faults as faults
+    from askgraph.methods.tools import query_faults as faults  # only for a language model
 
     return faults
 

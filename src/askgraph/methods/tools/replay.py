@@ -47,12 +47,8 @@ async def record_graph_responses(
                     build_prefixes_key(graph.name): (dict(graph.prefixes.own_prefixes),)
                     for graph in graphs
                 }
-                yield Heard(
-                    {
-                        **prefixes,
-                        **{key: tuple(responses) for key, responses in recording.responses.items()},
-                    }
-                )
+                responses = {key: tuple(items) for key, items in recording.responses.items()}
+                yield Heard({**prefixes, **responses})
             yield step
 
 

@@ -23,8 +23,6 @@ STANDARD_NAMESPACES = tuple(
 
 ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
 """Matches a full IRI."""
-_ESCAPE_SEQUENCE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPE_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def extract_iris(query: str) -> Mapping[str, NameScope]:
@@ -68,11 +66,6 @@ def _list_children(part: object) -> Iterable[object]:
             return (part.group,)
         case _:
             return get_children(part)
-
-
-def unescape(text: str) -> str:
-    """Return the content of a quoted literal with its escapes resolved."""
-    return _ESCAPE_SEQUENCE.sub(lambda match: _ESCAPE_CHARACTERS.get(match[1], match[1]), text)
 
 
 def expand_name(name: str, prefixes: PrefixMap) -> str | None:

@@ -16,8 +16,9 @@ from askgraph.answers.validation.graph_knowledge import NameScope, find_similar_
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter, clip_text
-from askgraph.methods.tools.term_text import ABSOLUTE_IRI, expand_name, unescape
+from askgraph.methods.tools.term_text import ABSOLUTE_IRI, expand_name
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.lexer import unescape_string
 from askgraph.sparql.prefixes import PrefixMap
 
 _IRI_TEXT = re.compile(
@@ -108,7 +109,7 @@ async def resolve_object(context: Context, text: str) -> NamedNode | Literal:
         raise QueryError(
             f"{plain[:80]!r} is not a literal: write it as in SPARQL, with escaped quotes"
         )
-    value, language, datatype = unescape(match[1]), match[2], match[3]
+    value, language, datatype = unescape_string(match[1]), match[2], match[3]
     if language:
         try:
             return Literal(value, language=language)

@@ -15,9 +15,15 @@ from askgraph.errors import QueryError
 from askgraph.graph.literals import parse_resource_term
 from askgraph.index.names import ItemKind, NameIndex, find_phrases, fold_word, stem_word
 from askgraph.methods.tools.masking.question import IRI_PATTERN, parse_iri
-from askgraph.methods.tools.term_text import expand_name, unescape
+from askgraph.methods.tools.term_text import expand_name
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.lexer import Token, get_number_datatype, remove_comments, tokenize
+from askgraph.sparql.lexer import (
+    Token,
+    get_number_datatype,
+    remove_comments,
+    tokenize,
+    unquote_string,
+)
 from askgraph.sparql.prefixes import PrefixMap, split_local_name
 
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
@@ -30,7 +36,9 @@ _BARE_LITERALS = {
     v.XSD_DECIMAL: re.compile(r"[+-]?\d*\.\d+"),
     v.XSD_BOOLEAN: re.compile(r"true|false"),
 }
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+)
 _COMPARISON_MARKS = frozenset("(,=<>")  # tokens after which a string is compared rather than linked
 _VISIBLE_AFTER = frozenset({"SERVICE", "SILENT", "GRAPH", "FROM", "NAMED", "BASE"})
 _LIMIT_KEYWORDS = frozenset({"LIMIT", "OFFSET"})
@@ -110,7 +118,7 @@ class PlaceholderTable:
         for token in tokenize(query).all_tokens:
             if token.start < at:
                 continue  # the type behind a placeholder
-            end = token.start + len(token.text)
+            end = token.end
             if "hidden:" in token.text.lower() and token.kind in ("pname", "iri", "string"):
                 replacement, end = self._replace_token(token, query, end, before)
                 pieces += [query[at : token.start], replacement]
@@ -134,7 +142,7 @@ class PlaceholderTable:
         if token.kind == "pname":
             term, suffix = self.get_term(token.text), _LITERAL_SUFFIX.match(query, end)
             if suffix and isinstance(term, Literal):
-                return f'"{_escape(term.value)}"{suffix[0]}', suffix.end()
+                return f'"{term.value.translate(_ESCAPES)}"{suffix[0]}', suffix.end()
             return _serialize_term(term), end
         if token.kind == "iri":
             *_, match = PLACEHOLDER.finditer(token.text)
@@ -145,7 +153,7 @@ class PlaceholderTable:
             if isinstance(term, NamedNode):
                 return _serialize_term(term), end
         return PLACEHOLDER.sub(
-            lambda text_match: _escape(self._to_words(self.get_term(text_match[0]))), token.text
+            lambda match: self._to_words(self.get_term(match[0])).translate(_ESCAPES), token.text
         ), end
 
     def _to_words(self, term: NamedNode | Literal | None) -> str:
@@ -163,10 +171,6 @@ def _serialize_term(term: NamedNode | Literal) -> str:
         if bare_pattern and bare_pattern.fullmatch(term.value):
             return term.value
     return str(term)
-
-
-def _escape(text: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in text)
 
 
 def mask_query(
@@ -216,17 +220,16 @@ def _find_constants(
     """Yield the terms of a query that may need masking, each with its start and end."""
     for at, token in enumerate(tokens):
         before = tokens[at - 1].text.upper() if at else ""
-        end = _get_end(token)
         match token.kind:
             case "iri" | "pname":
                 if term := _find_iri(tokens, at, expand):
-                    yield token.start, end, term
+                    yield token.start, token.end, term
             case "number":
                 number = Literal(token.text, datatype=NamedNode(get_number_datatype(token.text)))
                 if before not in _LIMIT_KEYWORDS:
-                    yield token.start, end, numbers.get(token.text, number)
+                    yield token.start, token.end, numbers.get(token.text, number)
                 elif token.text in numbers:
-                    yield token.start, end, numbers[token.text]
+                    yield token.start, token.end, numbers[token.text]
             case "string" if not _is_syntax_string(tokens, at):
                 yield token.start, *_parse_literal(tokens, at, expand)
 
@@ -251,20 +254,15 @@ def _parse_literal(
 ) -> tuple[int, Literal]:
     """Return the end of the literal at a string, and the literal."""
     token = tokens[at]
-    size = 3 if token.text[:3] in ('"""', "'''") and len(token.text) >= 6 else 1
-    text = unescape(token.text[size:-size])
+    text = unquote_string(token.text)
     match tokens[at + 1 : at + 3]:
         case [Token(kind="language") as tag, *_]:
-            return _get_end(tag), Literal(text, language=tag.text[1:])
+            return tag.end, Literal(text, language=tag.text[1:])
         case [Token(text="^^"), kind]:
             iri = kind.text[1:-1] if kind.kind == "iri" else expand(kind.text)
-            return _get_end(kind), Literal(text, datatype=NamedNode(iri or v.XSD_STRING))
+            return kind.end, Literal(text, datatype=NamedNode(iri or v.XSD_STRING))
         case _:
-            return _get_end(token), Literal(text)
-
-
-def _get_end(token: Token) -> int:
-    return token.start + len(token.text)
+            return token.end, Literal(text)
 
 
 def _is_syntax_string(tokens: Sequence[Token], at: int) -> bool:
@@ -343,13 +341,8 @@ class TextMasker:
                 ranges.append(_MaskedRange(*iri_match.span(), NamedNode(iri)))
         for line in _split_phrases(text, sorted(protected_ranges)):
             ranges += self._find_names_and_values(line, counts=counts)
-        ranges += self._find_unspaced_names(
-            text,
-            [
-                *protected_ranges,
-                *((masked_range.start, masked_range.end) for masked_range in ranges),
-            ],
-        )
+        protected_ranges += [(masked.start, masked.end) for masked in ranges]
+        ranges += self._find_unspaced_names(text, protected_ranges)
         pieces, at = list[str](), 0
         for masked_range in sorted(ranges, key=lambda piece: piece.start):
             pieces += [
