@@ -258,7 +258,7 @@ class PostgreSQLIndex:
             iris = add_argument(list(map(_replace_nul, within)))
             matching = (
                 f"{rows} iri = ANY({iris}) AND "
-                f"{build_condition(_join_with_or(map(_combine_ways, keywords)))}"
+                f"{build_condition(' | '.join(map(_combine_ways, keywords)))}"
             )
         ranks = (
             " ".join(f"WHEN {build_condition(query)} THEN {weight}" for query, weight in ways)
@@ -332,12 +332,8 @@ def _join_with_and(queries: Iterable[str]) -> str:
     return " & ".join(f"({query})" for query in queries)
 
 
-def _join_with_or(queries: Iterable[str]) -> str:
-    return " | ".join(queries)
-
-
 def _combine_ways(keyword: Keyword) -> str:
-    return _join_with_or(query for query, _ in keyword)
+    return " | ".join(query for query, _ in keyword)
 
 
 def _join_names(rows: Iterable[Any]) -> Iterator[Resource]:
@@ -550,8 +546,7 @@ def _replace_nul(text: str) -> str:
 
 def _quote_word(word: str) -> str:
     """Return a word as a query for itself."""
-    plain = word.replace("\\", "\\\\").replace("'", "''")
-    return f"'{plain}'"
+    return _quote_literal(word.replace("\\", "\\\\"))
 
 
 def _quote_literal(text: str) -> str:

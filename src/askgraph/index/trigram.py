@@ -107,13 +107,8 @@ class TrigramIndex(TableIndex):
         # A name without any of the rarer trigrams has a cosine of at most the length of the rest of
         # the search's vector. So names with rare trigrams are scored first, and their scores decide
         # which further trigrams a better name needs.
-        first_count = 1
-        while (
-            first_count < len(trigrams)
-            and sum(trigram.size for trigram in trigrams[: first_count + 1])
-            <= _MAX_FIRST_NAMES_COUNT
-        ):
-            first_count += 1
+        totals = np.cumsum([trigram.size for trigram in trigrams])
+        first_count = max(1, int(totals.searchsorted(_MAX_FIRST_NAMES_COUNT, side="right")))
         names = np.concatenate(
             [
                 self.postings.read_documents(rare_trigram.word, rare_trigram.word + 1)

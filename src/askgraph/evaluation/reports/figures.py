@@ -56,7 +56,7 @@ def plot_dots(points: Sequence[Point], *, systems: Sequence[str], y: str) -> Spe
     base = alt.Chart(alt.InlineData(values=points)).encode(
         y=_build_category_axis(categories, y),
         yOffset=alt.YOffset("system:N", sort=list(systems)),
-        color=_encode_colour(systems),
+        color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
         tooltip=[
             alt.Tooltip("category:N", title=y.lower() or "of"),
             alt.Tooltip("system:N", title="method"),
@@ -100,7 +100,7 @@ def plot_lines(
             "x:Q", title=x, scale=scale, axis=_build_number_axis(is_logarithmic=is_logarithmic)
         ),
         y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_build_number_axis()),
-        color=_encode_colour(systems),
+        color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
         tooltip=[
             alt.Tooltip("system:N", title="method"),
             alt.Tooltip("x:Q", title=x.lower(), format=".3~r" if is_logarithmic else ".1%"),
@@ -136,7 +136,7 @@ def plot_bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str
             x=alt.X("count:Q", title=x, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
             y=_build_category_axis(categories, y),
             yOffset=alt.YOffset("system:N", sort=list(systems)),
-            color=_encode_colour(systems),
+            color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
             tooltip=[
                 alt.Tooltip("category:N", title=y.lower()),
                 alt.Tooltip("system:N", title="method"),
@@ -166,10 +166,6 @@ def _build_diagonal() -> alt.Chart:
     )
     chart: alt.Chart = line.encode(x="x:Q", y="y:Q")
     return chart
-
-
-def _encode_colour(systems: Sequence[str]) -> alt.Color:
-    return alt.Color("system:N", **_assign_styles(COLOURS, systems))
 
 
 def _encode_shape(systems: Sequence[str]) -> alt.Shape:
