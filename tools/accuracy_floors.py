@@ -31,8 +31,6 @@ from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_metho
 from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.selection import Selection, resolve_graph
 
-__all__ = ["FLOORS", "HELD_OUT", "align", "data_folder", "floors_run", "sets", "table"]
-
 FLOORS: dict[str, dict[str, float]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text("utf-8")
 )

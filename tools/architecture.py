@@ -16,8 +16,6 @@ from pathlib import Path
 
 from tools.question_path import QUESTION, trace_question
 
-__all__ = ["OTHERS", "drawn", "filled", "layers", "passed", "path_table", "tree"]
-
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "askgraph"
 PAGE = "docs/architecture.md"

@@ -40,8 +40,7 @@ from tools.calibration import (
     hold_out,
     trees_text,
 )
-from tools.judging import read_folder
-from tools.unseen_cases import Attempt, answered
+from tools.unseen import read_attempts
 
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.reports import compute_bootstrap_interval
@@ -59,8 +58,7 @@ _HEAD = (
     "set                    n    wrong  AUC                   Brier  "
     "caught in hindsight   caught, limit of others  lost"
 )
-Judged = tuple[Case, float]
-"""A case and its confidence by a model fitted without its graph."""
+Judged = tuple[Case, float]  # A case and its confidence by a model fitted without its graph
 
 
 def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
@@ -177,8 +175,8 @@ def main() -> None:
         made = [case for one in wanted for case in generated_cases(one, workspace, number=number)]
     asked = sum(len(one.questions) for one in wanted)
     if chosen.unseen is not None:
-        others = [one for one in read_folder(chosen.unseen / "attempts", Attempt) if one.evidence]
-        people += [answered(one) for one in others]
+        others = [one.case for one in read_attempts(chosen.unseen / "attempts") if one.evidence]
+        people += others
         asked += len(others)
     print(f"{len(people)} answers to {asked} questions, {len(made)} to generated and masked ones\n")
     found = people + made

@@ -19,23 +19,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 from tools.accuracy_floors import HELD_OUT, floors_run
 from tools.judging import PARTS, Floats, Judge, Source, group_others, open_graphs, share_weights
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.evaluation.reports.confidence import compute_aurc, compute_calibration
 from askgraph.methods import Method
-from askgraph.search.decide import (
-    BoostedTrees,
-    CalibrationCurve,
-    CurveKnot,
-    Tree,
-    apply_succession_rule,
-    calibrate,
-    collect_evidence,
-    get_evidence_sign,
-    score_evidence,
-)
+from askgraph.search import decide
 from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
 from askgraph.trace import Answer, Question
 from askgraph.workspace import SEARCH_METHOD, Workspace
@@ -163,12 +154,12 @@ def _propose(judge: Judge, text: str, language: str | None) -> RankedCandidates:
 def _evidence(proposal: RankedCandidates) -> dict[str, float]:
     """Return what speaks for the best reading; nothing if there is none."""
     found = cluster_candidates(proposal.candidates)
-    return collect_evidence(proposal, found) if found else {}
+    return decide.collect_evidence(proposal, found) if found else {}
 
 
 def _left(confidence: float, evidence: Mapping[str, float]) -> float:
     """Return what is left of the confidence in the best reading; 1 if that was answered."""
-    whole = calibrate(score_evidence(evidence))
+    whole = decide.calibrate(decide.score_evidence(evidence))
     return 1.0 if abs(confidence - whole) < 1e-4 else min(1.0, confidence / whole)
 
 
@@ -176,7 +167,7 @@ _ROUNDS, _RATE, _LEAVES, _LEAF, _L2 = 150, 0.06, 8, 20, 3.0
 """Trees, what each counts, its leaves, the fewest answers in one, and the pull of leaves to 0."""
 
 
-def fit_trees(train: Sequence[Case]) -> BoostedTrees:
+def fit_trees(train: Sequence[Case]) -> decide.BoostedTrees:
     """Fit trees to whether answers are right; cases weigh as `shares` has it.
 
     What speaks for an answer never lowers what the trees give, what speaks against it never
@@ -186,22 +177,22 @@ def fit_trees(train: Sequence[Case]) -> BoostedTrees:
     right, weights = np.array([case.right for case in train], dtype=float), shares(train)
     if right.min() == right.max() or len(train) < 2 * _LEAF:
         ahead, behind = 1 + float(weights @ right), 1 + float(weights @ (1 - right))
-        return BoostedTrees(names, math.log(ahead / behind))
+        return decide.BoostedTrees(names, math.log(ahead / behind))
     from sklearn.ensemble import HistGradientBoostingClassifier  # seconds, only to fit
 
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, learning_rate=_RATE, max_leaf_nodes=_LEAVES, min_samples_leaf=_LEAF,
-        l2_regularization=_L2, monotonic_cst=[get_evidence_sign(name) for name in names],
+        l2_regularization=_L2, monotonic_cst=[decide.get_evidence_sign(name) for name in names],
         early_stopping=False, random_state=0,
     )  # fmt: skip
     rows = np.array([[case.evidence[name] for name in names] for case in train], dtype=float)
     model.fit(rows, right, sample_weight=weights)
     # Nothing public gives the trees; the lock holds the version, and a test what they give.
     trees = tuple(_tree(found.nodes, 0) for [found] in model._predictors)
-    return BoostedTrees(names, float(np.ravel(model._baseline_prediction)[0]), trees)
+    return decide.BoostedTrees(names, float(np.ravel(model._baseline_prediction)[0]), trees)
 
 
-def _tree(nodes: Any, at: int) -> Tree:
+def _tree(nodes: Any, at: int) -> decide.Tree:
     node = nodes[at]
     if node["is_leaf"]:
         return float(node["value"])
@@ -209,7 +200,7 @@ def _tree(nodes: Any, at: int) -> Tree:
     return int(node["feature_idx"]), float(node["num_threshold"]), below, above
 
 
-def fit_without(found: Sequence[Case]) -> dict[str, BoostedTrees]:
+def fit_without(found: Sequence[Case]) -> dict[str, decide.BoostedTrees]:
     """Fit the trees for each graph, or fold of graphs, to the answers over all others."""
     others = group_others(found, lambda case: case.held)
     return {held: fit_trees(_firsts(rest) or _firsts(found)) for held, rest in others.items()}
@@ -219,12 +210,12 @@ def _firsts(found: Sequence[Case]) -> list[Case]:
     return [case for case in found if case.left == 1]
 
 
-def chances_of(found: Sequence[Case], trees: Mapping[str, BoostedTrees]) -> list[float]:
+def chances_of(found: Sequence[Case], trees: Mapping[str, decide.BoostedTrees]) -> list[float]:
     """Return what the trees give for each case that are fitted without its graph."""
     return [trees[case.held](case.evidence) for case in found]
 
 
-def count_splits(trees: BoostedTrees) -> Counter[str]:
+def count_splits(trees: decide.BoostedTrees) -> Counter[str]:
     """Count how many times trees ask for each evidence."""
     counts: Counter[str] = Counter()
     rest = list(trees.trees)
@@ -236,7 +227,7 @@ def count_splits(trees: BoostedTrees) -> Counter[str]:
     return counts
 
 
-def trees_text(trees: BoostedTrees, about: Sequence[str]) -> str:
+def trees_text(trees: decide.BoostedTrees, about: Sequence[str]) -> str:
     """Return trees as a file that `read_trees` reads, a tree a line, with what is said about it."""
     head = {"about": list(about), "evidence": list(trees.evidence), "start": _shorten(trees.start)}
     lines = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
@@ -244,21 +235,19 @@ def trees_text(trees: BoostedTrees, about: Sequence[str]) -> str:
     return f'{lines},\n "trees": [\n  {rows}\n ]\n}}\n'
 
 
-def _shorten(tree: Tree) -> object:
+def _shorten(tree: decide.Tree) -> object:
     if not isinstance(tree, tuple):
         return round(tree, 5) + 0.0
     at, *parts = tree
     return [at, *map(_shorten, parts)]
 
 
-_SURE = 0.9
-"""An answer of such a chance is called sure: at most one of ten such is wrong."""
-_ENOUGH = 500
-"""So many answers over graphs that are left out together bound what is called sure."""
+_SURE = 0.9  # an answer of such a chance is called sure: at most one of ten such is wrong
+_ENOUGH = 500  # so many answers over graphs that are left out together bound what is called sure
 _BELOW = 1e-6
 
 
-def fit_curve(found: Sequence[Case], given: Sequence[float]) -> CalibrationCurve:
+def fit_curve(found: Sequence[Case], given: Sequence[float]) -> decide.CalibrationCurve:
     """Fit the curve to whether cases are right and what the model gives; they weigh as `shares`.
 
     Not to those with a word masked: how often such questions are asked is nothing that they tell.
@@ -271,8 +260,8 @@ def fit_curve(found: Sequence[Case], given: Sequence[float]) -> CalibrationCurve
 
 
 def bound_sure(
-    curve: CalibrationCurve, found: Sequence[Case], given: Sequence[float]
-) -> CalibrationCurve:
+    curve: decide.CalibrationCurve, found: Sequence[Case], given: Sequence[float]
+) -> decide.CalibrationCurve:
     """Return a curve by which what is called sure holds in each group of graphs, not on average.
 
     Of the answers over graphs that are left out together, as those of a style, which are called
@@ -289,13 +278,16 @@ def bound_sure(
     most = _SURE - _BELOW
     below = [replace(knot, probability=min(knot.probability, most)) for knot in curve.knots
              if knot.confidence < least - 2 * _BELOW]  # fmt: skip
-    here = CurveKnot(least - _BELOW, most, 1.0), CurveKnot(least, max(curve(least), _SURE), 1.0)
-    return CalibrationCurve(
+    here = (
+        decide.CurveKnot(least - _BELOW, most, 1.0),
+        decide.CurveKnot(least, max(curve(least), _SURE), 1.0),
+    )
+    return decide.CalibrationCurve(
         (*below, *here, *(knot for knot in curve.knots if knot.confidence > least))
     )
 
 
-def _least(curve: CalibrationCurve, answers: Sequence[tuple[float, bool]]) -> float:
+def _least(curve: decide.CalibrationCurve, answers: Sequence[tuple[float, bool]]) -> float:
     """The least that the model may give for a sure answer of a group; 0 if the curve may stay."""
     sure = sorted((one for one in answers if curve(one[0]) >= _SURE), reverse=True)
     if len(sure) * (1 - _SURE) < 1:
@@ -371,7 +363,9 @@ class Scored:
     weight: float = 1.0
 
 
-def fit_isotonic(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> CalibrationCurve:
+def fit_isotonic(
+    answers: Sequence[Scored], *, smallest: int = _SMALLEST
+) -> decide.CalibrationCurve:
     """Fit a curve: isotonic regression by pooling adjacent violators, over small pools to begin.
 
     Pools of equal weight, on average of `smallest` answers, keep a few lucky ones from being a
@@ -380,15 +374,24 @@ def fit_isotonic(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> Cal
     "An empirical distribution function for sampling with incomplete information" (1955). Raises
     `ValueError` without answers.
     """
-    pools: list[_Pool] = []
-    for pool in _pools(answers, max(1, len(answers) // smallest)):
-        while pools and pools[-1].score >= pool.score:
-            pool = _join([pools.pop(), pool])
-        pools.append(pool)
-    return CalibrationCurve(tuple(CurveKnot(p.given, p.score, p.n) for p in pools))
+    ordered = sorted(answers, key=lambda answer: answer.given)
+    given, score, weight = np.array([(one.given, one.score, one.weight) for one in ordered]).T
+    share, starts, done = weight.sum() / max(1, len(ordered) // smallest), [0], weight[0]
+    for at in range(1, len(ordered)):  # equal confidences stay together
+        if done >= share and given[at] > given[at - 1]:
+            starts, done = [*starts, at], 0.0
+        done += weight[at]
+    sums = np.add.reduceat([weight * given, weight * score, weight, weight**2], starts, axis=1)
+    means = zip(sums[1] / sums[2], sums[2] ** 2 / sums[3], strict=True)
+    bounded = [decide.apply_succession_rule(float(mean), float(count)) for mean, count in means]
+    fitted = isotonic_regression(bounded, weights=sums[2]).x
+    blocks = np.flatnonzero(np.diff(fitted, prepend=-1) > 0)
+    x, _, w, squares = np.add.reduceat(sums, blocks, axis=1)
+    knots = np.stack([x / w, fitted[blocks], w**2 / squares], axis=1).tolist()
+    return decide.CalibrationCurve(tuple(decide.CurveKnot(*knot) for knot in knots))
 
 
-def curve_text(curve: CalibrationCurve, about: Sequence[str]) -> str:
+def curve_text(curve: decide.CalibrationCurve, about: Sequence[str]) -> str:
     """Return a curve as a file that `read_curve` reads as the same, with lines of comment on top.
 
     Numbers have all the digits that they need: shorter ones may put two knots in one place.
@@ -400,43 +403,3 @@ def curve_text(curve: CalibrationCurve, about: Sequence[str]) -> str:
     ]
     lines += [f"    [{given!r}, {chance!r}, {n!r}]," for given, chance, n in knots]
     return "\n".join([*lines, "]", ""])
-
-
-@dataclass(frozen=True)
-class _Pool:
-    """Answers together: their means, the sum of their weights, and that of the squares of these."""
-
-    given: float
-    score: float
-    weight: float
-    squares: float
-
-    @property
-    def n(self) -> float:
-        return self.weight**2 / self.squares
-
-
-def _pools(answers: Sequence[Scored], number: int) -> Iterator[_Pool]:
-    """Yield answers by confidence, in so many pools of about equal weight; equal ones together."""
-    total, done = sum(answer.weight for answer in answers), 0.0
-    held: list[_Pool] = []
-    for answer in sorted(answers, key=lambda one: one.given):
-        if held and done >= total / number and answer.given > held[-1].given:
-            yield _pool(held)
-            held, done = [], 0.0
-        held.append(_Pool(answer.given, answer.score, answer.weight, answer.weight**2))
-        done += answer.weight
-    if held:
-        yield _pool(held)
-
-
-def _pool(held: Sequence[_Pool]) -> _Pool:
-    pool = _join(held)
-    return replace(pool, score=apply_succession_rule(pool.score, pool.n))
-
-
-def _join(pools: Sequence[_Pool]) -> _Pool:
-    weight, squares = sum(one.weight for one in pools), sum(one.squares for one in pools)
-    given = sum(one.weight * one.given for one in pools) / weight
-    score = sum(one.weight * one.score for one in pools) / weight
-    return _Pool(given, score, weight, squares)

@@ -12,9 +12,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -203,26 +203,3 @@ class Case:
     graph: str
     found: tuple[Found, ...]
     source: Source = "people"
-
-
-def read_or_make(path: Path, of: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
-    """Return what a file keeps, or make it and keep it."""
-    if not path.is_file():
-        made = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replace_file(path) as file:
-            file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
-        return list(made)
-    rows = json.loads(gzip.decompress(path.read_bytes()))
-    for row in rows if of is Case else ():
-        row["found"] = tuple(Found(tuple(one.pop("members")), **one) for one in row["found"])
-    return [of(**row) for row in rows]
-
-
-def read_folder(folder: Path, of: type) -> list[Any]:
-    """Return what the files of a folder keep, of all graphs."""
-    paths = sorted(folder.glob("*.json.gz"))
-    found = [one for path in paths for one in read_or_make(path, of, list)]
-    if not found:
-        raise SystemExit(f"{folder} holds no finished run")
-    return found

@@ -24,31 +24,20 @@ from askgraph.index.names import split_tokens, stem_word
 from askgraph.search.link.lexicon import LEXICON, LICENCE
 from askgraph.search.tokenize.word_lists import get_word_list
 
-__all__ = ["WordNet", "entries", "main", "text_of"]
-
 _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-_KEPT = 28
-"""Relatives of a word at most, the nearest first."""
-_LEAST = 0.2
-"""The weight below which two words are not akin."""
-_UP = (1.0, 0.8, 0.64, 0.52, 0.42)
-"""What each step to a more general noun leaves of the weight."""
-_DOWN = 0.7
-"""The same of a step to more special ones."""
-_VERB, _COMPOSED = 0.7, 0.8
-"""What a step between verbs and a second relation leave."""
+_KEPT = 28  # relatives of a word at most, the nearest first
+_LEAST = 0.2  # the weight below which two words are not akin
+_UP = (1.0, 0.8, 0.64, 0.52, 0.42)  # what each step to a more general noun leaves of the weight
+_DOWN = 0.7  # the same of a step to more special ones
+_VERB, _COMPOSED = 0.7, 0.8  # what a step between verbs and a second relation leave
 _DERIVED = 0.55
 """The weight of a derived word at least: that it is of one family shows in any sense."""
-_TOO_GENERAL = 800
-"""A noun with more special ones below it than this says nothing of them …"""
+_TOO_GENERAL = 800  # A noun with more special ones below it than this says nothing of them …
 _STILL_TOLD = frozenset({"person", "organization", "location", "event", "animal", "document"})
 """… but for these, which graphs have for classes."""
-_PERSONS = "18"
-"""WordNet's file of persons: each is one, however many steps lie between."""
-_SEVERAL = 7
-"""The tenths of weight from which on several words are kept as akin to one."""
-_RARE = 3
-"""A word is left out that tagged texts and WordNet's own explanations use less often."""
+_PERSONS = "18"  # WordNet's file of persons: each is one, however many steps lie between
+_SEVERAL = 7  # the tenths of weight from which on several words are kept as akin to one
+_RARE = 3  # A word is left out that tagged texts and WordNet's own explanations use less often
 _MUCH = "high|great|large|big|considerable|long|much|full"
 _LITTLE = "low|little|small|short|lacking|limited|reduced|less|not great|not much"
 _SCALE = re.compile(
@@ -56,8 +45,7 @@ _SCALE = re.compile(
     rf"|\b(?:having|of|with|at|requiring) (?:a |an )?(?:relatively |very |unusually )?"
     rf"(?P<deg2>{_MUCH}|{_LITTLE}) (?P<noun2>[a-z]+)"
 )
-_OF_SCALE = ("ness", "ity", "th", "cy", "ce", "ty", "ment")
-"""What nouns made of adjectives end in."""
+_OF_SCALE = ("ness", "ity", "th", "cy", "ce", "ty", "ment")  # what nouns made of adjectives end in
 _NEGATED = re.compile(r"^(?:un|in|im|ir|il|dis|non)|less$")
 _NATIVE = re.compile(r"\bnative or inhabitant of (?:the )?([A-Z][\w. -]+?)(?:$|[;,(\"]| or )")
 

@@ -34,18 +34,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
+from tools import natural_cases as cases
 from tools.accuracy_floors import HELD_OUT, align, data_folder
-from tools.natural_cases import (
-    FOLDERS,
-    PARTS,
-    GraphTask,
-    JudgedOutcome,
-    NaturalQuestion,
-    SetName,
-    prepare_workspace,
-    read_originals,
-    read_questions,
-)
 
 from askgraph.evaluation.files import write_lines
 from askgraph.evaluation.reports import Interval, compare_paired
@@ -55,15 +45,13 @@ from askgraph.search.decide import TREES_FILE
 from askgraph.search.rank import DEFAULT_RANKING_PATH, read_ranking
 from askgraph.workspace import SEARCH_METHOD
 
-__all__ = ["compute_grouped_interval", "format_comparison", "format_table", "main"]
-
 BUILD_FOLDER = Path(__file__).parents[1] / "build" / "natural"
 SAMPLE_COUNT = 1_000
 HEADS = (
     *("", "n", "right, 95 %", "F1", "sure", "right", "fairly", "right"),
     *("refused", "kept", "crash", "p50 s", "p95 s"),
 )
-Outcomes = Sequence[JudgedOutcome]
+Outcomes = Sequence[cases.JudgedOutcome]
 
 
 def compute_grouped_interval(outcomes: Outcomes) -> Interval:
@@ -78,13 +66,13 @@ def compute_grouped_interval(outcomes: Outcomes) -> Interval:
     return Interval(_mean([float(one.is_right) for one in outcomes]), float(low), float(high))
 
 
-def group_by_graph(outcomes: Outcomes) -> Iterator[tuple[str, list[JudgedOutcome]]]:
+def group_by_graph(outcomes: Outcomes) -> Iterator[tuple[str, list[cases.JudgedOutcome]]]:
     """Yield each graph with its outcomes."""
     for graph in sorted({outcome.graph for outcome in outcomes}):
         yield graph, [outcome for outcome in outcomes if outcome.graph == graph]
 
 
-def group_outcomes(outcomes: Outcomes) -> Iterator[tuple[str, list[JudgedOutcome]]]:
+def group_outcomes(outcomes: Outcomes) -> Iterator[tuple[str, list[cases.JudgedOutcome]]]:
     """Yield the outcomes of each graph, of each kind of question, and all."""
     yield from group_by_graph(outcomes)
     for tag in sorted({tag for outcome in outcomes for tag in outcome.tags}):
@@ -164,43 +152,43 @@ def describe_fits(graphs: Sequence[str], *, as_it_is: bool) -> list[str]:
     ]
 
 
-def ask_questions(chosen: argparse.Namespace, name: SetName) -> list[JudgedOutcome]:
+def ask_questions(chosen: argparse.Namespace, name: cases.SetName) -> list[cases.JudgedOutcome]:
     """Ask the questions of a set in several processes, the largest graph first."""
     data = chosen.data or data_folder()
     is_plain = chosen.as_it_is or chosen.method != SEARCH_METHOD
     settings = {} if is_plain else {"ranking": str(HELD_OUT)}
-    by_file: dict[str, list[NaturalQuestion]] = {}
-    for question in read_questions(data, name):
+    by_file: dict[str, list[cases.NaturalQuestion]] = {}
+    for question in cases.read_questions(data, name):
         if not chosen.graph or question.graph in chosen.graph:
             by_file.setdefault(question.kg, []).append(question)
     if not by_file:
         raise SystemExit(f"natural: {name!r} has no question over such a graph")
-    workspace = prepare_workspace(chosen.build / chosen.without / FOLDERS[name])
+    workspace = cases.prepare_workspace(chosen.build / chosen.without / cases.FOLDERS[name])
     tasks = [
-        GraphTask(data / FOLDERS[name] / "kg" / kg, asked, workspace, chosen.method,
+        cases.GraphTask(data / cases.FOLDERS[name] / "kg" / kg, asked, workspace, chosen.method,
                   settings, chosen.bad is not None, chosen.without, examples)
         for kg, questions in by_file.items()
         for asked, examples in _list_folds(questions, data, chosen.confirmed)
     ]  # fmt: skip
     tasks.sort(key=lambda task: -task.path.stat().st_size)
-    outcomes: list[JudgedOutcome] = []
+    outcomes: list[cases.JudgedOutcome] = []
     progress = Progress(*Progress.get_default_columns(), console=Console(stderr=True))
     with get_context("spawn").Pool(chosen.jobs) as pool, progress:
         bar = progress.add_task(name, total=sum(map(len, by_file.values())))
-        for group in pool.imap_unordered(GraphTask.run, tasks):
+        for group in pool.imap_unordered(cases.GraphTask.run, tasks):
             outcomes += group
             progress.advance(bar, len(group))
     return sorted(outcomes, key=lambda outcome: (outcome.graph, outcome.id))
 
 
 def _list_folds(
-    questions: Sequence[NaturalQuestion], data: Path, confirmed: str
-) -> Iterator[tuple[tuple[NaturalQuestion, ...], tuple[QueryExample, ...]]]:
+    questions: Sequence[cases.NaturalQuestion], data: Path, confirmed: str
+) -> Iterator[tuple[tuple[cases.NaturalQuestion, ...], tuple[QueryExample, ...]]]:
     """Yield the questions of a graph that are asked together, and those that are confirmed."""
     if not confirmed:
         yield tuple(questions), ()
         return
-    sources = read_originals(data, questions[0].kg) or questions
+    sources = cases.read_originals(data, questions[0].kg) or questions
     ids = sorted({source.id for source in sources}, key=lambda item: crc32(item.encode()))
     for half in (set(ids[::2]), set(ids[1::2])) if confirmed == "half" else (set(ids),):
         confirmed_ones = [q for q in sources if q.id in half and q.gold]
@@ -215,7 +203,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add, sets = parser.add_argument, (*FOLDERS, "all")
+    add, sets = parser.add_argument, (*cases.FOLDERS, "all")
     add("--data", type=Path, metavar="DIR", help="the folder with natural/ and spider-graphs/")
     add("--set", choices=sets, default="natural", help="which questions; natural if none")
     add("--graph", nargs="+", default=[], metavar="G", help="only questions over these graphs")
@@ -229,7 +217,7 @@ def _arguments() -> argparse.Namespace:
         default="",
         help="the known questions of spider-graphs are confirmed, or each half for the other half",
     )
-    add("--without", choices=PARTS, default="", help="leave one part of graph search out")
+    add("--without", choices=cases.PARTS, default="", help="leave one part of graph search out")
     add("--jobs", type=int, default=2, help="processes")
     add("--json", action="store_true", help="print every outcome as JSON in place of the table")
     add("--bad", type=Path, metavar="FILE", help="write wrong and refused ones as JSON lines")
@@ -241,7 +229,7 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     """Ask, judge and print."""
     chosen = _arguments()
-    names: list[SetName] = list(FOLDERS) if chosen.set == "all" else [chosen.set]
+    names: list[cases.SetName] = list(cases.FOLDERS) if chosen.set == "all" else [chosen.set]
     earlier = json.loads(chosen.compare.read_text("utf-8")) if chosen.compare else {}
     runs = {name: ask_questions(chosen, name) for name in names}
     if chosen.bad is not None:
@@ -251,7 +239,7 @@ def main() -> None:
         print(json.dumps({name: list(map(asdict, run)) for name, run in runs.items()}, indent=1))
         return
     for name, run in runs.items():
-        before = [JudgedOutcome.from_json(item) for item in earlier.get(name, ())]
+        before = [cases.JudgedOutcome.from_json(item) for item in earlier.get(name, ())]
         text = format_comparison(before, run) if before else format_table(run)
         crashes = [f"crash: {one.id}: {one.error}" for one in run if one.status == "crash"]
         fits = describe_fits([graph for graph, _ in group_by_graph(run)], as_it_is=chosen.as_it_is)

@@ -2,7 +2,6 @@
 
     python tools/ranking.py                 # on all sets that are there
     python tools/ranking.py --set sample    # on one
-    python tools/ranking.py --unseen unseen # and on a finished run of tools/unseen.py
     python tools/ranking.py --write         # make search/rank/ranking.toml and tools/held_out.toml
 
 The candidates of each question are scored by what they give against gold; weights are fitted so
@@ -35,7 +34,6 @@ from tools.judging import (
     Weights,
     group_others,
     open_graphs,
-    read_folder,
     share_weights,
 )
 
@@ -44,29 +42,19 @@ from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.questions import try_load_gold
 from askgraph.evaluation.reports import compare_paired
-from askgraph.search.rank import (
-    DEFAULT_RANKING_PATH,
-    FEATURES,
-    FeatureWeights,
-    cluster_candidates,
-    format_ranking,
-    score_cluster,
-)
+from askgraph.search import rank
 from askgraph.workspace import Workspace
 from askgraph.workspace.plans import BenchmarkQuestions
 
-MOST = 40
-"""So many clusters of a question are scored."""
+MOST = 40  # so many clusters of a question are scored
 
 PRIOR: Weights = tomllib.loads(Path(__file__).with_name("ranking_prior.toml").read_text("utf-8"))
 """Set by hand, before anything was fitted; the other features were 0."""
 
-TAU = 0.2
-"""By how much a score must be ahead for odds of e."""
+TAU = 0.2  # by how much a score must be ahead for odds of e
 
 L2 = 0.01
-NEAREST = 25
-"""So many clusters of a question, best first by the prior, are set against each other."""
+NEAREST = 25  # so many clusters of a question, best first by the prior, are set against each other
 
 _STEPS, _ENOUGH = 30, 1e-6
 
@@ -75,7 +63,7 @@ def report(cases: Sequence[Case]) -> str:
     """Return the weights, and their worth on people's questions, each graph held out."""
     every, without = fit_weights(cases), fit_without(cases)
     lines = ["feature       prior   fitted   without one graph"]
-    for name in FEATURES:
+    for name in rank.FEATURES:
         others = [weights[name] for weights in without.values()]
         lines.append(
             f"{name:<10} {PRIOR.get(name, 0.0):>8.3f} {every[name]:>8.3f}"
@@ -107,11 +95,11 @@ def write(cases: Sequence[Case], command: str) -> None:
     held = "Weights to measure by: those of a graph were fitted without it and its variants."
     names = {case.name: without[case.graph] for case in cases}
     for path, first, ranking in (
-        (DEFAULT_RANKING_PATH, own, FeatureWeights(every)),
-        (HELD_OUT, held, FeatureWeights(every, names)),
+        (rank.DEFAULT_RANKING_PATH, own, rank.FeatureWeights(every)),
+        (HELD_OUT, held, rank.FeatureWeights(every, names)),
     ):
         with replace_file(path) as file:
-            file.write(format_ranking(ranking, [first, *about]).encode())
+            file.write(rank.format_ranking(ranking, [first, *about]).encode())
 
 
 def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
@@ -130,8 +118,6 @@ def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[st
     cases = [
         case for asked in wanted for case in ask_people(asked, workspace, most=MOST, scores=scores)
     ]
-    if chosen.unseen is not None:
-        cases += read_folder(chosen.unseen / "clusters", Case)
     return cases, {asked.name for asked in wanted}
 
 
@@ -155,7 +141,7 @@ def _judge_clusters(
     judge: Judge, key: str, text: str, language: str | None, golds: Sequence[ResultTable], most: int
 ) -> tuple[Found, ...]:
     found = []
-    for cluster in cluster_candidates(judge.propose(text, language).candidates)[:most]:
+    for cluster in rank.cluster_candidates(judge.propose(text, language).candidates)[:most]:
         _, (f1, _, empty) = judge.score(key, cluster, lambda: golds)
         found.append(Found(tuple(dict(one.features) for one in cluster.members), f1, empty))
     return tuple(found)
@@ -170,15 +156,17 @@ def fit_weights(cases: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
     given so that `covered` weighs what it does in the prior, where that can be: limits in units of
     the score stay what they are.
     """
-    prior = np.array([PRIOR.get(name, 0.0) for name in FEATURES])
+    prior = np.array([PRIOR.get(name, 0.0) for name in rank.FEATURES])
     shares = share_weights([(case.graph, case.source) for case in cases]).tolist()
     pairs = [
         pair for case, share in zip(cases, shares, strict=True) for pair in _pairs(case, share)
     ]
     if not pairs:
-        return dict(zip(FEATURES, prior.tolist(), strict=True))
+        return dict(zip(rank.FEATURES, prior.tolist(), strict=True))
     gaps, counts = map(np.array, zip(*pairs, strict=True))
-    weights = dict(zip(FEATURES, _minimize_loss(gaps, counts, prior, l2).tolist(), strict=True))
+    weights = dict(
+        zip(rank.FEATURES, _minimize_loss(gaps, counts, prior, l2).tolist(), strict=True)
+    )
     scale = PRIOR["covered"] / weights["covered"] if weights["covered"] > 0 else 1.0
     return {name: round(weight * scale, 4) for name, weight in weights.items()}
 
@@ -202,7 +190,7 @@ def f1_of_answer(case: Case, weights: Weights) -> float:
 
 def total_score(found: Found, weights: Weights) -> float:
     """Return the score of a cluster."""
-    return score_cluster([_score(member, weights) for member in found.members])
+    return rank.score_cluster([_score(member, weights) for member in found.members])
 
 
 def _score(features: Weights, weights: Weights) -> float:
@@ -214,7 +202,7 @@ def _pairs(case: Case, share: float) -> Iterator[tuple[Floats, float]]:
     sides = []
     for found in case.found:
         best = max(found.members, key=lambda member: _score(member, PRIOR))
-        row = np.array([best.get(name, 0.0) for name in FEATURES])
+        row = np.array([best.get(name, 0.0) for name in rank.FEATURES])
         sides.append((_score(best, PRIOR), row, found.f1))
     near = sorted(sides, key=lambda side: -side[0])[:NEAREST]
     pairs = [
@@ -251,7 +239,6 @@ def _arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
-    add("--unseen", type=Path, metavar="CACHE", help="a finished run of tools/unseen.py, too")
     add("--write", action="store_true", help="write the weights; needs all sets")
     add("--cache", type=Path, metavar="FOLDER", help="keep graphs and scores here")
     return parser.parse_args()
@@ -272,7 +259,7 @@ def main() -> None:
     print(report(cases))
     if chosen.write:
         write(cases, "python tools/ranking.py --write")
-        print(f"\nwrote {DEFAULT_RANKING_PATH.name} and {HELD_OUT.name}")
+        print(f"\nwrote {rank.DEFAULT_RANKING_PATH.name} and {HELD_OUT.name}")
 
 
 if __name__ == "__main__":

@@ -90,8 +90,7 @@ def _words(body: Sequence[ast.stmt], at: int) -> str:
 
 _VERBS = ("get", "post", "put", "patch", "delete")
 
-Part = Mapping[str, Any]
-"""A part of the description, which is JSON of any shape."""
+Part = Mapping[str, Any]  # A part of the description, which is JSON of any shape
 
 
 def rest_page(description: Part) -> str:

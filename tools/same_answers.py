@@ -32,32 +32,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.same_answers_cases import ENRICHED, Case, graph_files, scripted, searched
 
-from askgraph import Result, ask
+from askgraph import Result, ask, trace
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
-from askgraph.trace import (
-    Draft,
-    Findings,
-    Outcome,
-    PreviousQuestion,
-    Question,
-    Step,
-    Thought,
-    ToolUse,
-)
 from askgraph.workspace import Workspace
-
-__all__ = ["compared", "main", "recorded"]
 
 Json = dict[str, Any]
 
-SHOWN = 20
-"""So many differences are printed."""
-WIDTH = 160
-"""Characters of a value that are printed."""
-ROWS = 100
-"""So many rows are recorded as they are; of the others only a digest."""
+SHOWN = 20  # so many differences are printed
+WIDTH = 160  # characters of a value that are printed
+ROWS = 100  # so many rows are recorded as they are; of the others only a digest
 BLANK = re.compile(r"_:[0-9a-f]{8,}")
 UNTIMED = ("seconds", "usage")
 END = "Nothing more is written for this question."
@@ -125,12 +110,14 @@ async def _asked(cases: Sequence[Case], workspace: Workspace) -> list[Json]:
 async def _line(case: Case, workspace: Workspace, graphs: Sequence[KnowledgeGraph]) -> Json:
     """What came of one question."""
     model = None if case.replies is None else ScriptedModel(_script(case.replies))
-    before: tuple[PreviousQuestion, ...] = ()
+    before: tuple[trace.PreviousQuestion, ...] = ()
     try:
         for text in case.before:
-            _, found = await _steps(case, Question(text, case.language, before), workspace, graphs)
-            before += (PreviousQuestion(text, str(found["sparql"])),)
-        asked = Question(case.question, case.language, before, case.given)
+            _, found = await _steps(
+                case, trace.Question(text, case.language, before), workspace, graphs
+            )
+            before += (trace.PreviousQuestion(text, str(found["sparql"])),)
+        asked = trace.Question(case.question, case.language, before, case.given)
         steps, outcome = await _steps(case, asked, workspace, graphs, model)
     except AskgraphError as error:
         steps, outcome = [], {"error": f"{type(error).__name__}: {error}"}
@@ -149,7 +136,7 @@ def _script(replies: Sequence[ScriptedReply]) -> Callable[[object], ScriptedRepl
 
 async def _steps(
     case: Case,
-    question: Question,
+    question: trace.Question,
     workspace: Workspace,
     graphs: Sequence[KnowledgeGraph],
     model: ScriptedModel | None = None,
@@ -160,7 +147,7 @@ async def _steps(
     outcome: Json = {}
     async with aclosing(method.answer(question, graphs)) as stream:  # type: ignore[type-var]
         async for step in stream:
-            if isinstance(step, Outcome):
+            if isinstance(step, trace.Outcome):
                 outcome = _outcome(Result(step, graphs[0].prefixes, question).json())
             elif told := _step(step):
                 steps.append(told)
@@ -192,16 +179,16 @@ def _piece(evidence: Json) -> Json:
     return {"row": evidence["row"], "predicates": predicates}
 
 
-def _step(step: Step) -> list[Any] | None:
+def _step(step: trace.Step) -> list[Any] | None:
     match step:
-        case Findings(mentions, unused):
+        case trace.Findings(mentions, unused):
             found = [[m.words, m.kind, m.target, m.label, _rounded(m.score)] for m in mentions]
             return ["findings", found, list(unused)]
-        case Draft(query, score, words):
+        case trace.Draft(query, score, words):
             return ["draft", query, _rounded(score), words]
-        case Thought(text):
+        case trace.Thought(text):
             return ["thought", text]
-        case ToolUse(tool, arguments, observation):
+        case trace.ToolUse(tool, arguments, observation):
             return ["tool", tool, arguments, observation.text]
         case _:
             return None

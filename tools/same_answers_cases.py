@@ -129,11 +129,9 @@ Script = tuple[Mapping[str, Any], tuple[Any, ...]]
 
 SAMPLED = "002 008 010 013 015 022 025 039 049 059 062 073 085".split()
 SPIDER = ("concert_singer", "pets_1", "singer", "course_teach")
-EACH = 3
-"""So many questions are asked by each script; a method with few scripts asks more by each."""
+EACH = 3  # so many questions are asked by each script; a method with few scripts asks more by each
 LEAST = 18
-SAID: Mapping[str, Any] = _TABLES["said"]
-"""A reply in the form that `guided` asks for."""
+SAID: Mapping[str, Any] = _TABLES["said"]  # A reply in the form that `guided` asks for
 
 
 def _parse_reply(entry: Any) -> Any:

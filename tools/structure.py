@@ -24,8 +24,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Code", "figures", "knots", "misnomers", "rules", "without_test"]
-
 ROOT = Path(__file__).parents[1]
 PACKAGE = "askgraph"
 WEB = "server/web/src"

@@ -20,12 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Package", "bill", "faults", "locked", "main", "of_page"]
-
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
-SUPPLY = ROOT / "build" / "supply" / "bin"
-"""The programs of an environment of their own."""
+SUPPLY = ROOT / "build" / "supply" / "bin"  # the programs of an environment of their own
 RULES: Mapping[str, Any] = tomllib.loads((ROOT / "tools" / "supply.toml").read_text("utf-8"))
 PARTS: Mapping[str, Sequence[str]] = RULES["parts"]
 """What a package comes with: its heading and a sentence."""

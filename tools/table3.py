@@ -28,8 +28,6 @@ from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import to_text
 
-__all__ = ["PAPER", "Rescored", "disagreements", "rescored", "table3", "unlike"]
-
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[2] / "shared" / "data")
 BASE = "http://localhost/"  # some queries have `PREFIX : <#>`, which is relative
 OFF = 0.3  # points; what rounding and the averaging of rounded runs explain

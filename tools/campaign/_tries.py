@@ -36,8 +36,7 @@ from askgraph.workspace import Workspace
 MARK = "ASKGRAPH_CAMPAIGN"
 """A variable of the environment, by which the processes of one try are found."""
 QUESTION = "Which moons orbit Jupiter?"
-OLD, NEW = 8132, 8133
-"""Triples of the sample graph, and of `more.ttl`, which takes its place."""
+OLD, NEW = 8132, 8133  # triples of the sample graph, and of `more.ttl`, which takes its place
 ROUTES: Mapping[str, Mapping[str, int]] = {
     **{name: {} for name in ("query", "answer", "validate", "format", "parts", "refine")},
     "evidence": {"row": 0},
@@ -84,8 +83,7 @@ class Ran:
     out: str
     said: str
     seconds: float
-    mb: float = 0.0
-    """The most memory that one of its processes had, as far as was seen."""
+    mb: float = 0.0  # the most memory that one of its processes had, as far as was seen
 
     @property
     def last(self) -> str:
@@ -312,8 +310,7 @@ RULES: dict[str, Scope | None] = {
 """The scope that an operation or tool needs; None: it is open."""
 
 _CALLS = tomllib.loads(Path(__file__).with_name("calls.toml").read_text("utf-8"))
-GIVEN: dict[str, object] = _CALLS["given"]
-"""What a field or parameter gets, by its name."""
+GIVEN: dict[str, object] = _CALLS["given"]  # what a field or parameter gets, by its name
 
 
 @dataclass(frozen=True)

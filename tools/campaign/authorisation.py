@@ -13,28 +13,13 @@ import json
 import sys
 import tomllib
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from tools.campaign._tries import (
-    GIVEN,
-    QUESTION,
-    RULES,
-    Kind,
-    Operation,
-    Tried,
-    filled,
-    keys,
-    main,
-    odd_paths,
-    operations,
-    serve,
-    undescribed,
-    workspace,
-)
+from tools.campaign import _tries as tries
 
 from askgraph.server.app import create_app
 from askgraph.server.settings import ServeSettings
@@ -45,9 +30,9 @@ SERVE: str = tomllib.loads(Path(__file__).with_name("calls.toml").read_text("utf
 _READER_PARTS = ("edit", "feedback", "confirm", "lessons")  # lessons are only proposed
 
 
-def told(part: str, who: str, what: str, got: object, *, fine: bool) -> Tried:
+def told(part: str, who: str, what: str, got: object, *, fine: bool) -> tries.Tried:
     """Return what was tried, with what came if that is not as it has to be."""
-    return Tried(part, f"{who}, {what}", "" if fine else str(got)[:160])
+    return tries.Tried(part, f"{who}, {what}", "" if fine else str(got)[:160])
 
 
 @dataclass(frozen=True)
@@ -55,24 +40,24 @@ class Campaign:
     """The server, its callers and its operations."""
 
     client: httpx2.Client
-    callers: dict[str, Kind]
-    operations: list[Operation]
+    callers: dict[str, tries.Kind]
+    operations: list[tries.Operation]
     app: Any
 
     def send(
-        self, caller: Kind, method: str, path: str, body: object = None, **more: Any
+        self, caller: tries.Kind, method: str, path: str, body: object = None, **more: Any
     ) -> httpx2.Response:
         """Send a request to the interface as a caller."""
         path = path if path.startswith("/") else f"/api/v1/{path}"
         return self.client.request(method, path, json=body, headers=caller.headers, **more)
 
-    def scopes(self) -> Iterator[Tried]:
+    def scopes(self) -> Iterator[tries.Tried]:
         """Each caller at each operation: refused without the scope, and not with it."""
         for operation in self.operations:
-            if operation.name not in RULES:
+            if operation.name not in tries.RULES:
                 yield told("scopes", "", operation.name, "no rule", fine=False)
                 continue
-            scope = RULES[operation.name]
+            scope = tries.RULES[operation.name]
             for caller in self.callers.values():
                 removes = operation.name == "DELETE /api/v1/graphs/{graph}" and caller.may(scope)
                 graph = "nowhere" if removes or caller.name == "elsewhere" else "space"
@@ -86,22 +71,24 @@ class Campaign:
                     fine = status in caller.refused
                 yield told("scopes", caller.name, operation.name, status, fine=fine)
 
-    def routes(self) -> Iterator[Tried]:
+    def routes(self) -> Iterator[tries.Tried]:
         """Routes that are in no description have a rule as well, and nobody gets past it."""
-        for method, path in undescribed(self.app):
+        for method, path in tries.undescribed(self.app):
             name = f"{method} {path}"
-            rule = RULES.get(name, "none")
+            rule = tries.RULES.get(name, "none")
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"} if path == "/mcp" else None
-            reply = Operation(method, path, {}, body).send(self.client, self.callers["nobody"])
+            reply = tries.Operation(method, path, {}, body).send(
+                self.client, self.callers["nobody"]
+            )
             fine = reply.status_code == 401 if path == "/mcp" else "orbit" not in reply.text
-            known = name in RULES or path == "/"
+            known = name in tries.RULES or path == "/"
             yield told("routes", "nobody", name, (rule, reply.status_code), fine=fine and known)
 
-    def graphs(self) -> Iterator[Tried]:
+    def graphs(self) -> Iterator[tries.Tried]:
         """A key for other graphs: this one is as one that is not there."""
         caller = self.callers["elsewhere"]
         for operation in self.operations:
-            if "{graph}" not in operation.path or RULES.get(operation.name) is None:
+            if "{graph}" not in operation.path or tries.RULES.get(operation.name) is None:
                 continue
             here, nowhere = (
                 operation.send(self.client, caller, graph=name) for name in ("space", "nowhere")
@@ -111,13 +98,13 @@ class Campaign:
             yield told("graphs", caller.name, operation.name, here.status_code, fine=fine)
         listed = self.send(caller, "GET", "graphs").json()["graphs"]
         yield told("graphs", caller.name, "GET /api/v1/graphs", listed, fine=listed == [])
-        chat = {"model": "graph-search@space", "messages": GIVEN["messages"]}
-        body = {"question": QUESTION, "graphs": ["space"]}
+        chat = {"model": "graph-search@space", "messages": tries.GIVEN["messages"]}
+        body = {"question": tries.QUESTION, "graphs": ["space"]}
         for path, asked in (("/api/v1/ask", body), ("/v1/chat/completions", chat)):
             status = self.send(caller, "POST", path, asked).status_code
             yield told("graphs", caller.name, f"POST {path}", status, fine=status == 404)
 
-    def belongings(self) -> Iterator[Tried]:
+    def belongings(self) -> Iterator[tries.Tried]:
         """What ann left, to everybody else: not there, and not changed."""
         ann = self.callers["ann"]
         bob, mine = self.callers["bob"], self.left_by(self.callers["bob"])
@@ -139,7 +126,7 @@ class Campaign:
                 fine = status in allowed
                 yield told("belongings", caller.name, operation.name, status, fine=fine)
         follow = {"question": "And which of them?", "graphs": ["space"]}
-        reply = {"model": "graph-search", "input": QUESTION}
+        reply = {"model": "graph-search", "input": tries.QUESTION}
         reply["previous_response_id"] = f"resp_{left['run']}"
         pins = "/api/v1/boards/{}/pins"
         for what, path, body in [
@@ -160,7 +147,7 @@ class Campaign:
         yield told("belongings", "all", "what ann has is as it was", fine, fine=fine)
         yield from self.shares(left)
 
-    def shares(self, left: dict[str, str]) -> Iterator[Tried]:
+    def shares(self, left: dict[str, str]) -> Iterator[tries.Tried]:
         """What ann shares is read by those who may ask its graphs, and changed by her alone."""
         ann, run, board = self.callers["ann"], left["run"], left["board"]
         parts = ("", "/events", "/trace", "/result", "/next", "/context")
@@ -182,7 +169,7 @@ class Campaign:
                 is_read = shared and operation.name in reads
                 for name in ("bob", "only ask", "no scope", "nobody", "elsewhere"):
                     caller = self.callers[name]
-                    if not caller.may(RULES[operation.name]):
+                    if not caller.may(tries.RULES[operation.name]):
                         wanted = caller.refused
                     else:  # elsewhere sees a board without its pins, which are of another graph
                         sees = is_read and (name != "elsewhere" or kind == "board")
@@ -197,13 +184,13 @@ class Campaign:
         fine = left["verified"] in held and view["feedback"] is None
         yield told("shares", "all", "ann's own verdicts stand", view["feedback"], fine=fine)
 
-    def left_by(self, caller: Kind) -> dict[str, str]:
+    def left_by(self, caller: tries.Kind) -> dict[str, str]:
         """Let a caller ask, begin a board and a graph, confirm and pin; the ids of what is left."""
 
         def post(path: str, body: object = None, **more: Any) -> Any:
             return self.send(caller, "POST", path, body, **more).raise_for_status().json()
 
-        run = post("ask", {"question": QUESTION, "graphs": ["space"]})
+        run = post("ask", {"question": tries.QUESTION, "graphs": ["space"]})
         board = post("boards", {"title": f"The board of {caller.name}"})["id"]
         pinned = post(f"boards/{board}/pins", {"run": run["id"]})
         files = [("files", ("a.nt", b"<http://e.org/a> <http://e.org/p> <http://e.org/b> ."))]
@@ -217,7 +204,7 @@ class Campaign:
         left = {"run": run["id"], "session": run["session"], "board": board, "job": job}
         return {**left, "pin": pinned["content"][0]["id"], "verified": verified[0]["id"]}
 
-    def seen_by(self, caller: Kind, left: dict[str, str]) -> list[str]:
+    def seen_by(self, caller: tries.Kind, left: dict[str, str]) -> list[str]:
         """What a caller sees of what is theirs."""
         paths = ["runs", "boards", "sessions", "jobs", "graphs"]
         paths += [f"{kind}s/{left[kind]}" for kind in ("run", "board", "session", "job")]
@@ -226,18 +213,18 @@ class Campaign:
         own = ("id", "question", "query", "disputed", "when")  # not how many agree
         return [*seen, *(str([row[name] for name in own]) for row in verified if row["mine"])]
 
-    def tools(self) -> Iterator[Tried]:
+    def tools(self) -> Iterator[tries.Tried]:
         """Each caller at each tool that is listed over MCP."""
         everything = self.callers["only admin"]
         listed = self.spoken(everything, "tools/list", {}).json()["result"]["tools"]
         for tool in listed:
             given = {
-                name: filled(name, said, tool["inputSchema"].get("$defs", {}))
+                name: tries.filled(name, said, tool["inputSchema"].get("$defs", {}))
                 for name, said in tool["inputSchema"]["properties"].items()
                 if name in tool["inputSchema"].get("required", ()) or name == "graph"
             }
             for caller in self.callers.values():
-                if (rule := f"TOOL {tool['name']}") not in RULES:
+                if (rule := f"TOOL {tool['name']}") not in tries.RULES:
                     yield told("tools", "", tool["name"], "no rule", fine=False)
                     break
                 asked = {"name": tool["name"], "arguments": given}
@@ -246,9 +233,9 @@ class Campaign:
                 if not caller.may("ask"):
                     fine = reply.status_code in caller.refused
                 elif caller.name == "elsewhere":
-                    fine = "Jupiter" not in reply.text.replace(QUESTION, "")
+                    fine = "Jupiter" not in reply.text.replace(tries.QUESTION, "")
                 else:
-                    fine = reply.status_code == 200 and refused != caller.may(RULES[rule])
+                    fine = reply.status_code == 200 and refused != caller.may(tries.RULES[rule])
                 yield told("tools", caller.name, tool["name"], reply.text[:80], fine=fine)
         for method in ("tools/list", "resources/list", "prompts/list", "ping"):
             for caller in (one for one in self.callers.values() if not one.may("ask")):
@@ -256,7 +243,7 @@ class Campaign:
                 fine = status in caller.refused
                 yield told("tools", caller.name, method, status, fine=fine)
 
-    def spoken(self, caller: Kind, method: str, params: dict[str, Any]) -> httpx2.Response:
+    def spoken(self, caller: tries.Kind, method: str, params: dict[str, Any]) -> httpx2.Response:
         """Send a message of MCP."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {**caller.headers, "Accept": "application/json, text/event-stream"}
@@ -264,42 +251,41 @@ class Campaign:
         data = [line[6:] for line in reply.text.splitlines() if line.startswith("data: ")]
         return httpx2.Response(reply.status_code, text=data[0]) if data else reply
 
-    def paths(self) -> Iterator[Tried]:
+    def paths(self) -> Iterator[tries.Tried]:
         """Nobody, at addresses that are almost those of operations: nothing behind them is told."""
         place = self.client.base_url
         connection = http.client.HTTPConnection(place.host, place.port, timeout=60)
         for operation in self.operations:
-            if RULES.get(operation.name) is None or operation.path == "/":
+            if tries.RULES.get(operation.name) is None or operation.path == "/":
                 continue
             path = operation.path.replace("{graph}", "space").replace("{", "").replace("}", "")
             body = json.dumps(operation.body) if operation.body is not None else None
             headers = {"Content-Type": "application/json"} if body else {}
-            for odd in odd_paths(path):
+            for odd in tries.odd_paths(path):
                 connection.request(operation.method, odd, body=body, headers=headers)
                 reply = connection.getresponse()
                 text = reply.read().decode(errors="replace")
-                fine = 300 <= reply.status < 500 and "Jupiter" not in text.replace(QUESTION, "")
+                fine = 300 <= reply.status < 500 and "Jupiter" not in text.replace(
+                    tries.QUESTION, ""
+                )
                 yield told("paths", "nobody", f"{operation.method} {odd}", reply.status, fine=fine)
         connection.close()
 
 
-PARTS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
-    name: getattr(Campaign, name)
-    for name in ("scopes", "routes", "graphs", "belongings", "tools", "paths")
-}
+PARTS = ("scopes", "routes", "graphs", "belongings", "tools", "paths")  # methods of `Campaign`
 
 
-def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[tries.Tried]:
     """Start a server that only lets in who has a key, and try the parts."""
-    workspace(folder, SERVE)
-    callers = {caller.name: caller for caller in asyncio.run(keys(folder))}
+    tries.workspace(folder, SERVE)
+    callers = {caller.name: caller for caller in asyncio.run(tries.keys(folder))}
     app = create_app(ServeSettings(), Workspace(folder))
-    with serve(folder) as (client, _):
+    with tries.serve(folder) as (client, _):
         described = client.get("/api/v1/openapi.json").json()
-        tried = Campaign(client, callers, list(operations(described)), app)
+        tried = Campaign(client, callers, list(tries.operations(described)), app)
         for name in given.only:
-            yield from PARTS[name](tried)
+            yield from getattr(tried, name)()
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, campaign, PARTS))
+    sys.exit(tries.main(__doc__, campaign, PARTS))

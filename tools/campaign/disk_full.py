@@ -18,17 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from tools.campaign._tries import (
-    QUESTION,
-    Tried,
-    askgraph,
-    attempt,
-    base,
-    main,
-    serve,
-    triples,
-    uploaded,
-)
+from tools.campaign import _tries as tries
 from tools.campaign.kills import CASES, survived
 
 _ROOM = (0, 16, 64, 256, 1024)  # kB
@@ -73,8 +63,8 @@ def command(name: str, room: int, template: Path, disk: Path, mounted: bool) -> 
         fill(disk, room)
     most = (room, resource.RLIM_INFINITY)
     bound = None if mounted else partial(resource.setrlimit, resource.RLIMIT_FSIZE, most)
-    ran = askgraph(place, *case.arguments.split(), before=bound)
-    asked = triples(place, "space") if name != "add --replace" else 1
+    ran = tries.askgraph(place, *case.arguments.split(), before=bound)
+    asked = tries.triples(place, "space") if name != "add --replace" else 1
     if mounted:
         (disk / "ballast").unlink()
     try:
@@ -91,8 +81,8 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
     """Serve while the disk is full; yield what was tried, and a fault."""
     place = disk / "workspace"
     shutil.copytree(template, place)
-    with serve(place, timeout=30) as (client, _):
-        question = {"question": QUESTION}
+    with tries.serve(place, timeout=30) as (client, _):
+        question = {"question": tries.QUESTION}
         id = client.post("/api/v1/ask", json=question).json()["id"]
         more = (place / "more.ttl").read_bytes()
 
@@ -103,7 +93,7 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
         calls: dict[str, Callable[[], tuple[int, str]]] = {
             "a question": lambda: posted("ask", question),
             "a verdict": lambda: posted(f"runs/{id}/feedback", {"verdict": "right"}),
-            "an upload": lambda: uploaded(client, "sent", "more.ttl", more),
+            "an upload": lambda: tries.uploaded(client, "sent", "more.ttl", more),
         }
         fill(disk, 0)
         for name, call in calls.items():
@@ -119,20 +109,22 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
     shutil.rmtree(place)
 
 
-def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[tries.Tried]:
     """Try the commands, each with so much room, and a server."""
     with small_disk(folder / "disk") as mounted:
         print("on a tmpfs" if mounted else "with RLIMIT_FSIZE: no file system could be mounted")
-        disk, template = folder / "disk", base(folder / "template")
-        askgraph(template, "index", "build", "space")
+        disk, template = folder / "disk", tries.base(folder / "template")
+        tries.askgraph(template, "index", "build", "space")
         for name in given.only:
             for room in given.room if name in CASES else ():
                 act = partial(command, name, room * 1024, template, disk, mounted)
-                yield attempt(name, f"{room} kB", act)
+                yield tries.attempt(name, f"{room} kB", act)
         if mounted and "serve" in given.only:
             for how, fault in server(template, disk):
-                yield Tried("serve", how, fault)
+                yield tries.Tried("serve", how, fault)
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, campaign, [*CASES, "serve"], {"room": (_ROOM, "kB that are free")}))
+    sys.exit(
+        tries.main(__doc__, campaign, [*CASES, "serve"], {"room": (_ROOM, "kB that are free")})
+    )

@@ -27,29 +27,13 @@ from pathlib import Path
 from time import sleep
 
 import httpx2
-from tools.campaign._tries import (
-    NEW,
-    OLD,
-    QUESTION,
-    Tried,
-    askgraph,
-    attempt,
-    base,
-    is_gone,
-    left_over,
-    main,
-    serve,
-    tree,
-    triples,
-    uploaded,
-    wait_until,
-)
+from tools.campaign import _tries as tries
 
 from askgraph.evaluation.runs import read_run
 from askgraph.workspace import Workspace
 
 _PROGRAM = [sys.executable, str(Path(__file__).parent / "_killed.py")]
-_ASKED = {"question": QUESTION, "graphs": ["space"]}
+_ASKED = {"question": tries.QUESTION, "graphs": ["space"]}
 
 
 @dataclass(frozen=True)
@@ -59,15 +43,14 @@ class Case:
     arguments: str
     whole: Callable[[Path], str]
     done: Callable[[Path], str]
-    kept: str = ""
-    """A file whose whole lines the next call goes on from."""
+    kept: str = ""  # A file whose whole lines the next call goes on from
 
 
 def _has(name: str, *sizes: int | None) -> Callable[[Path], str]:
     """Return what looks whether a graph has one of these numbers of triples."""
 
     def look(place: Path) -> str:
-        found = triples(place, name)
+        found = tries.triples(place, name)
         return "" if found in sizes else f"a graph of {found} triples"
 
     return look
@@ -104,9 +87,11 @@ def _run(place: Path, number: int | None = None) -> str:
 
 
 CASES = {
-    "add": Case("add more more.ttl", _has("more", None, NEW), _has("more", NEW)),
+    "add": Case("add more more.ttl", _has("more", None, tries.NEW), _has("more", tries.NEW)),
     "add --replace": Case(
-        "add space more.ttl --replace", _has("space", OLD, NEW), _has("space", NEW)
+        "add space more.ttl --replace",
+        _has("space", tries.OLD, tries.NEW),
+        _has("space", tries.NEW),
     ),
     "index": Case("index build space --kind bm25", _searches, _searches),
     "examples": Case(
@@ -131,20 +116,20 @@ def kill(case: Case, place: Path, mark: str, *, change: int = 0, seconds: float 
     program = [*_PROGRAM, str(change), str(place)]
     stop = None if change else (seconds, signal.SIGKILL)
     words, quiet = case.arguments.split(), subprocess.DEVNULL
-    askgraph(place, *words, program=program, mark=mark, stop=stop, output=quiet)
-    return "" if is_gone(mark) else "a process stays"
+    tries.askgraph(place, *words, program=program, mark=mark, stop=stop, output=quiet)
+    return "" if tries.is_gone(mark) else "a process stays"
 
 
 def interrupt(case: Case, place: Path, mark: str, seconds: float) -> str:
     """Run a command, and stop it by Ctrl-C after so many seconds; return what it left undone."""
-    ran = askgraph(
+    ran = tries.askgraph(
         place, *case.arguments.split(), mark=mark, stop=(seconds, signal.SIGINT),
         before=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     lost = ran.said.startswith("Exception ignored in")  # by the interpreter's own lock of imports
     if ran.code not in (0, 130, -signal.SIGINT) or ("Traceback" in ran.said and not lost):
         return f"stopped: {ran.code} {ran.said.strip()[-300:]}"
-    return left_over(place) if is_gone(mark) else "a process stays"
+    return tries.left_over(place) if tries.is_gone(mark) else "a process stays"
 
 
 def survived(case: Case, place: Path) -> str:
@@ -152,14 +137,14 @@ def survived(case: Case, place: Path) -> str:
     if fault := case.whole(place):
         return fault
     before = _whole_lines(place / case.kept) if case.kept else []
-    again = askgraph(place, *case.arguments.split())
+    again = tries.askgraph(place, *case.arguments.split())
     if again.code and "already" not in again.last:
         return f"again: {again.code} {again.last}"
     if fault := case.done(place):
         return f"again: {fault}"
     if case.kept and not set(before) <= set(_whole_lines(place / case.kept)):
         return "what was done was done again"
-    return left_over(place)
+    return tries.left_over(place)
 
 
 def _whole_lines(path: Path) -> list[str]:
@@ -167,14 +152,14 @@ def _whole_lines(path: Path) -> list[str]:
     return [line for line in lines if line.endswith("\n")]
 
 
-def commands(only: list[str], given: Namespace, folder: Path) -> Iterator[Tried]:
+def commands(only: list[str], given: Namespace, folder: Path) -> Iterator[tries.Tried]:
     """Kill each command at changes and moments, and stop it, two at a time."""
-    template = base(folder / "template")
+    template = tries.base(folder / "template")
     if "index" in only:
-        askgraph(template, "index", "build", "space")
+        tries.askgraph(template, "index", "build", "space")
     chance = random.Random(24)
 
-    def try_one(name: str, how: str, change: int, seconds: float, *, stops: bool) -> Tried:
+    def try_one(name: str, how: str, change: int, seconds: float, *, stops: bool) -> tries.Tried:
         mark, case = uuid.uuid4().hex, CASES[name]
         place = folder / mark
         shutil.copytree(template, place)
@@ -186,7 +171,7 @@ def commands(only: list[str], given: Namespace, folder: Path) -> Iterator[Tried]
                 fault = kill(case, place, mark, change=change, seconds=seconds)
             return fault or survived(case, place)
 
-        tried = attempt(name, how, act)
+        tried = tries.attempt(name, how, act)
         shutil.rmtree(place)
         return tried
 
@@ -210,26 +195,26 @@ def _measure_whole(name: str, template: Path, place: Path) -> tuple[float, int]:
     """Run a command to its end; return its seconds, and the number of its changes."""
     shutil.copytree(template, place)
     program = [*_PROGRAM, "0", str(place)]
-    whole = askgraph(place, *CASES[name].arguments.split(), program=program)
+    whole = tries.askgraph(place, *CASES[name].arguments.split(), program=program)
     assert whole.code == 0, whole.said
     shutil.rmtree(place)
     return whole.seconds, int(whole.last)
 
 
-def servers(number: int, folder: Path) -> Iterator[Tried]:
+def servers(number: int, folder: Path) -> Iterator[tries.Tried]:
     """Kill a server so many times while it answers, takes verdicts and adds a graph."""
-    place, chance = base(folder / "served"), random.Random(24)
+    place, chance = tries.base(folder / "served"), random.Random(24)
     for at in range(number):
         kept: list[str] = []
 
         def act(kept: list[str] = kept, graph: str = f"sent{at}") -> str:
             visitor, family = _strike(place, graph, chance.uniform(0, 1.5), kept)
-            stay = [one for one in family if not wait_until(lambda one=one: _ended(one), 10)]  # type: ignore[misc]
+            stay = [one for one in family if not tries.wait_until(lambda one=one: _ended(one), 10)]  # type: ignore[misc]
             fault = f"processes stay: {stay}" if stay else _go_on(place, graph, visitor, kept)
-            return fault or left_over(place)
+            return fault or tries.left_over(place)
 
-        tried = attempt("serve", "", act)
-        yield Tried("serve", f"{len(kept)} verdicts", tried.fault, tried.seconds)
+        tried = tries.attempt("serve", "", act)
+        yield tries.Tried("serve", f"{len(kept)} verdicts", tried.fault, tried.seconds)
 
 
 def _ended(pid: int) -> bool:
@@ -240,7 +225,7 @@ def _strike(
     place: Path, graph: str, seconds: float, kept: list[str]
 ) -> tuple[dict[str, str], list[int]]:
     """Kill a server at work, which adds to the verdicts; return its visitor and its processes."""
-    with serve(place) as (client, pid):
+    with tries.serve(place) as (client, pid):
         client.get("/api/v1/me")  # from here on it is one visitor, by a cookie
 
         def judge() -> None:
@@ -258,7 +243,7 @@ def _strike(
             files = [("files", ("more.ttl", (place / "more.ttl").read_bytes()))]
             client.post("/api/v1/graphs/upload", data={"name": graph}, files=files)
             sleep(seconds)
-            family = list(tree(pid))
+            family = list(tries.tree(pid))
             os.kill(pid, signal.SIGKILL)
             for one in working:
                 one.result()
@@ -267,17 +252,17 @@ def _strike(
 
 def _go_on(place: Path, graph: str, visitor: dict[str, str], kept: list[str]) -> str:
     """Serve again; return a fault of the verdicts or of the graph that was being added."""
-    with serve(place, cookies=visitor) as (client, _):
+    with tries.serve(place, cookies=visitor) as (client, _):
         runs = [client.get(f"/api/v1/runs/{id}").json() for id in kept]
         if lost := [run for run in runs if not run.get("feedback")]:
             return f"{len(lost)} of {len(kept)} verdicts are lost"
-        if triples(place, graph) is not None:
-            return _has(graph, NEW)(place)
-        status, said = uploaded(client, graph, "more.ttl", (place / "more.ttl").read_bytes())
+        if tries.triples(place, graph) is not None:
+            return _has(graph, tries.NEW)(place)
+        status, said = tries.uploaded(client, graph, "more.ttl", (place / "more.ttl").read_bytes())
         return "" if status == 200 else f"again: {status} {said}"
 
 
-def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[tries.Tried]:
     """Kill the commands, and servers."""
     yield from commands([name for name in given.only if name in CASES], given, folder)
     if "serve" in given.only:
@@ -291,4 +276,4 @@ if __name__ == "__main__":
         "moments": (2, f"moments {each}, or a server"),
         "stops": (1, "times that each is stopped by Ctrl-C"),
     }
-    sys.exit(main(__doc__, campaign, [*CASES, "serve"], options))
+    sys.exit(tries.main(__doc__, campaign, [*CASES, "serve"], options))

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tools.campaign._tries import QUESTION, Tried, main, print_lines, workspace
+from tools.campaign._tries import QUESTION, Tried, main, workspace
 
 from askgraph.errors import AskgraphError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -153,7 +153,7 @@ def same(one: Answer | None, other: Answer | None) -> bool:
 
 
 async def campaign_of(folder: Path, only: list[str], most: int) -> list[Tried]:
-    """Try each method with each fault, if it is among `only`; print what came to each."""
+    """Try each method with each fault, if it is among `only`."""
     names = [name for name in METHODS if name in only] or list(METHODS)
     faults = [fault for fault in FAULTS if fault in only] or list(FAULTS)
     place = Workspace(workspace(folder))
@@ -180,17 +180,11 @@ async def campaign_of(folder: Path, only: list[str], most: int) -> list[Tried]:
         found.append(await one(name, faults[0]))  # which loads the method: the others do not wait
         found += await asyncio.gather(*(one(name, fault) for fault in faults[1:]))
     await graph.endpoint.close()
-    table = [(fault, *map(_told, found[at :: len(faults)])) for at, fault in enumerate(faults)]
-    print_lines(("the model's server", *names), *table)
     return found
 
 
-def _told(one: Tried) -> str:
-    return f"{one.words.partition(':')[0].removeprefix('error ')} {one.seconds:.1f}"
-
-
 def campaign(folder: Path, given: Namespace) -> list[Tried]:
-    """Try all of them, with outcome and seconds of each in a table."""
+    """Try all of them."""
     return asyncio.run(campaign_of(folder, given.only, given.seconds))
 
 

@@ -3,8 +3,8 @@
     python -m tools.campaign.query_bombs [--characters 1000000] [--only NAME ...] [--json FILE]
 
 Another caller asks `healthz` all the while. A query is survived if each route answers or refuses it
-with a status below 500 within a second of the processor, and the server lives on; the table shows
-the slowest reply by the clock and by the processor, and how long the other caller waited.
+with a status below 500 within a second of the processor, and the server lives on. Told are the
+slowest reply by the clock and by the processor, and how long the other caller waited.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ import threading
 import time
 import tomllib
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import Tried, main, print_lines, send_query, serve, tree
+from tools.campaign._tries import Tried, main, send_query, serve, tree
 
 SECONDS = 1.0
 MOST = 100_000  # characters that a route of the REST interface takes; `/sparql` takes 1,000,000
@@ -57,13 +57,8 @@ def used(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-Row = tuple[str, int, int, float, float, str, list[float]]
-"""A query, its characters and worst status, its slowest reply by the clock and by the processor,
-the route of that, and the milliseconds that another caller waited meanwhile."""
-
-
-def send(client: httpx2.Client, pid: int, form: str, characters: int) -> Row:
-    """Send a query to each route, one after the other; return what came."""
+def send(client: httpx2.Client, pid: int, form: str, characters: int) -> tuple[Tried, list[float]]:
+    """Send a query to each route, one after the other; return what came, and others' waits."""
     query, shorter = bomb(form, characters), bomb(form, min(characters, MOST))
     stop = threading.Event()
     replies = []
@@ -81,37 +76,22 @@ def send(client: httpx2.Client, pid: int, form: str, characters: int) -> Row:
             stop.set()
     seconds, _, route, _ = max(replies)
     processor, status = max(one[1] for one in replies), max(one[3] for one in replies)
-    return form, len(query), status, seconds, processor, route, other.result()
+    fault = f"{processor:.2f} s of the processor" if processor > SECONDS else ""
+    fault = f"a status of {status}" if status >= 500 else fault
+    words = f"{len(query):,} characters: up to {status}, {processor:.2f} s at work, {route}"
+    return Tried("a query", form, fault, seconds, words), other.result()
 
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
-    """Send every query, and print what each came to."""
-    rows: list[Row] = []
+    """Send every query, and print how long another caller waited."""
+    waits: list[float] = []
     with serve(folder, "--sample", timeout=120) as (client, pid):
         send(client, pid, "patterns", 100)
         for form in given.only:
-            rows.append(row := send(client, pid, form, given.characters))
-            _, characters, status, seconds, processor, *_ = row
-            fault = f"{processor:.2f} s of the processor" if processor > SECONDS else ""
-            fault = f"a status of {status}" if status >= 500 else fault
-            words = f"{characters:,} characters: up to {status}"
-            yield Tried("a query", form, fault, seconds, words)
-    heads = ("query", "characters", "status", "seconds", "processor", "route", "others, ms", "most")
-    figures = (
-        (*row[:3], f"{row[3]:.2f}", f"{row[4]:.2f}", row[5], *describe(row[6])) for row in rows
-    )
-    print_lines(heads, *figures)
-    median, most = describe([wait for row in rows for wait in row[6]])
-    print(
-        f"slowest {max(row[3] for row in rows):.2f} s,"
-        f" {max(row[4] for row in rows):.2f} s of the processor; healthz of another:"
-        f" median {median} ms, at most {most} ms"
-    )
-
-
-def describe(waits: Sequence[float]) -> tuple[str, str]:
-    """Return the median and the maximum."""
-    return f"{statistics.median(waits):.0f}", f"{max(waits):.0f}"
+            tried, more = send(client, pid, form, given.characters)
+            waits += more
+            yield tried
+    print(f"healthz of another: median {statistics.median(waits):.0f} ms, at most {max(waits):.0f}")
 
 
 if __name__ == "__main__":

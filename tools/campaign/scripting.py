@@ -27,16 +27,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Dialog,
-    Locator,
-    Page,
-    Request,
-    expect,
-    sync_playwright,
-)
+from playwright import sync_api
 from playwright.sync_api import Error as BrowserError
 from tools.campaign._tries import Tried, main, served
 
@@ -64,12 +55,12 @@ def turtle() -> str:
 class Watched:
     """A page of a browser, and what ran or was refused there."""
 
-    browser: Browser
+    browser: sync_api.Browser
     url: str
     visitor: str
     wrong: list[str] = field(default_factory=list)
 
-    def opened(self) -> Page:
+    def opened(self) -> sync_api.Page:
         """Open a page of the person who left all that."""
         context = self.browser.new_context(reduced_motion="reduce", locale="en-GB")
         context.add_cookies([{"name": VISITOR_COOKIE, "value": self.visitor, "url": self.url}])
@@ -80,21 +71,21 @@ class Watched:
         page.on("request", self._look_at_request)
         return page
 
-    def _read_message(self, message: ConsoleMessage) -> None:
+    def _read_message(self, message: sync_api.ConsoleMessage) -> None:
         if re.search(r"Content Security Policy|Refused to|violates", message.text):
             self.wrong.append(message.text[:160])
 
-    def _dismiss(self, dialog: Dialog) -> None:
+    def _dismiss(self, dialog: sync_api.Dialog) -> None:
         self.wrong.append("a dialog")
         dialog.dismiss()
 
-    def _look_at_request(self, request: Request) -> None:
+    def _look_at_request(self, request: sync_api.Request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:", "file:", "about:")):
             self.wrong.append(f"a request to {request.url[:100]}")
 
-    def fault(self, page: Page) -> str:
+    def fault(self, page: sync_api.Page) -> str:
         """Return what is wrong with a page, once all of it is there."""
-        expect(page.locator(".later, .spinner")).to_have_count(0, timeout=20_000)
+        sync_api.expect(page.locator(".later, .spinner")).to_have_count(0, timeout=20_000)
         page.mouse.move(200, 300)
         page.mouse.move(400, 450)
         found = [*self.wrong, *page.evaluate(COMES)]
@@ -110,7 +101,7 @@ class Campaign:
 
     client: httpx2.Client
     watched: Watched
-    page: Page
+    page: sync_api.Page
     folder: Path
     runs: dict[str, str] = field(default_factory=dict)
     board: str = ""
@@ -246,7 +237,7 @@ class Campaign:
         yield Tried("saved", "format=xlsx", fault)
 
 
-def _press(part: Locator) -> None:
+def _press(part: sync_api.Locator) -> None:
     part.dispatch_event("click")
     part.page.wait_for_timeout(100)
 
@@ -255,10 +246,7 @@ def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", text, re.IGNORECASE))
 
 
-PLACES: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
-    name: getattr(Campaign, name)
-    for name in ("answers", "asking", "browsing", "addresses", "boards", "saved")
-}
+PLACES = ("answers", "asking", "browsing", "addresses", "boards", "saved")  # methods of `Campaign`
 
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
@@ -269,7 +257,7 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     visitor = generate_visitor()
     with (
         served(folder) as (url, _),
-        sync_playwright() as started,
+        sync_api.sync_playwright() as started,
         httpx2.Client(base_url=url, cookies={VISITOR_COOKIE: visitor}, timeout=60) as client,
     ):
         arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
@@ -279,7 +267,7 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
         tried.leave()
         yield tried.control()
         for place in given.only:
-            yield from PLACES[place](tried)
+            yield from getattr(tried, place)()
         browser.close()
 
 

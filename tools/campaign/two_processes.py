@@ -18,36 +18,22 @@ from functools import partial
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import (
-    NEW,
-    OLD,
-    QUESTION,
-    Ran,
-    Tried,
-    askgraph,
-    attempt,
-    base,
-    left_over,
-    main,
-    serve,
-    triples,
-    uploaded,
-)
+from tools.campaign import _tries as tries
 from tools.campaign.kills import CASES
 
 from askgraph.workspace import Workspace
 
 _COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
-_ASKED = {"question": QUESTION, "graphs": ["space"]}
+_ASKED = {"question": tries.QUESTION, "graphs": ["space"]}
 
 
-def together(place: Path, *commands: str) -> list[Ran]:
+def together(place: Path, *commands: str) -> list[tries.Ran]:
     """Run commands at once."""
     with ThreadPoolExecutor(len(commands)) as pool:
-        return list(pool.map(lambda one: askgraph(place, *one.split()), commands))
+        return list(pool.map(lambda one: tries.askgraph(place, *one.split()), commands))
 
 
-def failed(runs: list[Ran], *fine: str) -> Iterator[str]:
+def failed(runs: list[tries.Ran], *fine: str) -> Iterator[str]:
     """Yield what failed, but for refusals with one of these words."""
     for ran in runs:
         if ran.code and not (ran.code == 2 and any(words in ran.said for words in fine)):
@@ -56,7 +42,7 @@ def failed(runs: list[Ran], *fine: str) -> Iterator[str]:
 
 def lacking(place: Path, *names: str) -> Iterator[str]:
     """Yield which of some graphs are not the new one."""
-    if lost := [name for name in names if triples(place, name) != NEW]:
+    if lost := [name for name in names if tries.triples(place, name) != tries.NEW]:
         yield f"not there, or not whole: {lost}"
 
 
@@ -87,7 +73,7 @@ def one_file(place: Path) -> Iterator[str]:
     for name in ("batch", "evaluate", "examples"):
         case = CASES[name]
         yield from failed(together(place, case.arguments, case.arguments), "another process")
-        askgraph(place, *case.arguments.split())
+        tries.askgraph(place, *case.arguments.split())
         if fault := case.done(place):
             yield f"{name}: {fault}"
 
@@ -99,22 +85,22 @@ def commands_while_replaced(place: Path) -> Iterator[str]:
         while not going.done():
             yield from failed(together(place, "query -g space @count.rq"))
     yield from failed(going.result())
-    if triples(place, "space") not in (OLD, NEW):
+    if tries.triples(place, "space") not in (tries.OLD, tries.NEW):
         yield "it is not whole"
 
 
 @contextmanager
-def replacing(place: Path, *, remove: bool = False) -> Iterator["Future[list[Ran]]"]:
+def replacing(place: Path, *, remove: bool = False) -> Iterator["Future[list[tries.Ran]]"]:
     """Replace the graph four times meanwhile, or remove it and add it again."""
     shutil.copy(place / "more.ttl", place / "other.ttl")
 
-    def work() -> list[Ran]:
+    def work() -> list[tries.Ran]:
         runs = []
         for at in range(4):
             if remove:
-                runs.append(askgraph(place, "remove", "space"))
+                runs.append(tries.askgraph(place, "remove", "space"))
             file = ("more.ttl", "other.ttl")[at % 2]
-            runs.append(askgraph(place, "add", "space", file, "--replace"))
+            runs.append(tries.askgraph(place, "add", "space", file, "--replace"))
         return runs
 
     with ThreadPoolExecutor(1) as pool:
@@ -130,7 +116,7 @@ def unlike(what: str, reply: httpx2.Response, *fine: int) -> Iterator[str]:
 def server_while_replaced(place: Path, *, remove: bool = False) -> Iterator[str]:
     """Ask a server while the graph is replaced, or removed and added again."""
     fine = (200, 404, 422) if remove else (200,)
-    with serve(place) as (client, _):
+    with tries.serve(place) as (client, _):
         with replacing(place, remove=remove) as going:
             while not going.done():
                 path = "/api/v1/graphs/space/query"
@@ -138,7 +124,7 @@ def server_while_replaced(place: Path, *, remove: bool = False) -> Iterator[str]
                 yield from unlike("ask", client.post("/api/v1/ask", json=_ASKED), *fine)
                 time.sleep(0.02)
         yield from failed(going.result())
-        reply = client.post("/api/v1/ask", json={"question": QUESTION})
+        reply = client.post("/api/v1/ask", json={"question": tries.QUESTION})
         yield from unlike("at the end", reply, 200)
 
 
@@ -146,11 +132,11 @@ def two_servers(place: Path) -> Iterator[str]:
     """Ask, judge and upload at two servers of one workspace and database."""
     more = (place / "more.ttl").read_bytes()
     with (
-        serve(place) as (one, _),
-        serve(place) as (two, _),
+        tries.serve(place) as (one, _),
+        tries.serve(place) as (two, _),
         ThreadPoolExecutor(4) as pool,
     ):
-        both = [pool.submit(uploaded, at, "sent", "more.ttl", more) for at in (one, two)]
+        both = [pool.submit(tries.uploaded, at, "sent", "more.ttl", more) for at in (one, two)]
         asking = [pool.submit(at.post, "/api/v1/ask", json=_ASKED) for at in (one, two) * 10]
         for each in asking:
             yield from unlike("ask", each.result(), 200)
@@ -169,7 +155,7 @@ def _seen(one: httpx2.Client, two: httpx2.Client) -> Iterator[str]:
     for at in (one, two):
         reply = at.post(asked, json=body)
         yield from unlike("what was sent", reply, 200)
-        if str(NEW) not in reply.text:
+        if str(tries.NEW) not in reply.text:
             yield f"what was sent: {reply.text[:200]}"
     yield from unlike("remove", one.delete("/api/v1/graphs/sent"), 204)
     yield from unlike("removed at the other", two.post(asked, json=body), 404)
@@ -187,20 +173,20 @@ TOGETHER: dict[str, Callable[[Path], Iterator[str]]] = {
 }
 
 
-def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[tries.Tried]:
     """Try each so many times, in a workspace of its own."""
-    template = base(folder / "template")
+    template = tries.base(folder / "template")
     for what in given.only:
         for at in range(given.rounds):
             place = folder / f"{at}-{what.replace(' ', '-')}"
             shutil.copytree(template, place)
 
             def act(what: str = what, place: Path = place) -> str:
-                faults = [*dict.fromkeys(TOGETHER[what](place)), left_over(place)]
+                faults = [*dict.fromkeys(TOGETHER[what](place)), tries.left_over(place)]
                 return "; ".join(filter(None, faults))
 
-            yield attempt(what, f"round {at + 1}", act)
+            yield tries.attempt(what, f"round {at + 1}", act)
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, campaign, TOGETHER, {"rounds": (1, "times that each is tried")}))
+    sys.exit(tries.main(__doc__, campaign, TOGETHER, {"rounds": (1, "times that each is tried")}))

@@ -25,23 +25,11 @@ from functools import partial
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import (
-    Tried,
-    askgraph,
-    attempt,
-    base,
-    left_over,
-    listen,
-    main,
-    peak,
-    serve,
-    uploaded,
-)
+from tools.campaign import _tries as tries
 
 from askgraph.workspace import Workspace
 
-File = tuple[str, str, bytes]
-"""What it is, its name, its content."""
+File = tuple[str, str, bytes]  # what it is, its name, its content
 
 _SECONDS, _MB, _MOST_WORDS = 60.0, 1000, 3000
 _SETTINGS = "\n[serve]\nupload_mb = 10\nupload_memory_mb = 600\nupload_seconds = 60\n"
@@ -182,7 +170,7 @@ def add_by_command(place: Path, folder: Path, name: str, content: bytes) -> str:
     folder.mkdir()
     path = folder / name.replace("../", "")
     path.write_bytes(content)
-    ran = askgraph(place, "add", f"g{folder.name}", path, seconds=2 * _SECONDS)
+    ran = tries.askgraph(place, "add", f"g{folder.name}", path, seconds=2 * _SECONDS)
     path.unlink()
     if ran.code not in (0, 2) or "a bug" in ran.said:
         return f"the command: {ran.code} {ran.said.strip()[-200:]}"
@@ -198,7 +186,7 @@ def add_by_command(place: Path, folder: Path, name: str, content: bytes) -> str:
 def upload_to_server(client: httpx2.Client, graph: str, name: str, content: bytes) -> str:
     """Upload a file; return a fault."""
     began = time.monotonic()
-    status, said = uploaded(client, graph, name, content)
+    status, said = tries.uploaded(client, graph, name, content)
     seconds = time.monotonic() - began
     if status not in (200, 413, 422):
         return f"the server: {status} {said[:200]}"
@@ -207,37 +195,37 @@ def upload_to_server(client: httpx2.Client, graph: str, name: str, content: byte
     return f"the server took {seconds:.1f} s" if seconds > _SECONDS else ""
 
 
-def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
+def campaign(folder: Path, given: Namespace) -> Iterator[tries.Tried]:
     """Try the files of these kinds, two at a time."""
-    place, commands = base(folder / "workspace", _SETTINGS), base(folder / "commands")
+    place, commands = tries.base(folder / "workspace", _SETTINGS), tries.base(folder / "commands")
     with (
-        listen() as (address, hits),
-        serve(place, timeout=120) as (client, pid),
+        tries.listen() as (address, hits),
+        tries.serve(place, timeout=120) as (client, pid),
         ThreadPoolExecutor(2) as pool,
     ):
 
-        def try_one(kind: str, number: int, what: str, name: str, content: bytes) -> Tried:
+        def try_one(kind: str, number: int, what: str, name: str, content: bytes) -> tries.Tried:
             graph = f"{kind.replace(' ', '-')}-{number}"
 
             def act() -> str:
                 fault = upload_to_server(client, graph, name, content)
                 return fault or add_by_command(commands, folder / graph, name, content)
 
-            return attempt(kind, what, act)
+            return tries.attempt(kind, what, act)
 
         for kind, files in kinds(address).items():
             if kind in given.only:
                 waiting = [pool.submit(try_one, kind, at, *file) for at, file in enumerate(files())]
                 yield from (each.result() for each in waiting)
-        yield Tried("the server", "requests that left", f"{len(hits)}" * bool(hits))
+        yield tries.Tried("the server", "requests that left", f"{len(hits)}" * bool(hits))
         health = client.get("/healthz").status_code
-        yield Tried("the server", "lives", "" if health == 200 else f"{health}")
-        most = peak(pid)
-        yield Tried("the server", "memory", f"{most:.0f} MB" if most > _MB else "")
+        yield tries.Tried("the server", "lives", "" if health == 200 else f"{health}")
+        most = tries.peak(pid)
+        yield tries.Tried("the server", "memory", f"{most:.0f} MB" if most > _MB else "")
         used = {Path(s).parent for g in Workspace(place).graphs().values() for s in g.sources}
         kept = [one.name for one in (place / "uploads").glob("[!.]*") if one not in used]
-        yield Tried("the server", "files kept", ", ".join(kept) or left_over(place))
+        yield tries.Tried("the server", "files kept", ", ".join(kept) or tries.left_over(place))
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, campaign, kinds("")))
+    sys.exit(tries.main(__doc__, campaign, kinds("")))

@@ -22,8 +22,7 @@ _SECONDS, _WAITED = 30.0, 0.5
 _JSON = b"Content-Type: application/json\r\n"
 _HALF = "\\ud83d"
 
-Sent = tuple[str, bytes, bool]
-"""What it is, its bytes, and whether it is complete."""
+Sent = tuple[str, bytes, bool]  # what it is, its bytes, and whether it is complete
 
 
 def request(line: str, *heads: bytes, body: bytes = b"") -> bytes:
