@@ -42,9 +42,7 @@ def test_only_the_one_place_of_a_thing_is_the_default(advice: tuple[Advice, ...]
     assert all(isinstance(one, DefinedProperty) and one.unnamed for one in marked)
 
 
-def test_a_relation_of_its_own_gets_ways_between_its_ends_and_a_name(
-    advice: tuple[Advice, ...],
-) -> None:
+def test_own_relations_get_ways_between_their_ends_and_a_name(advice: tuple[Advice, ...]) -> None:
     assert ways(advice, "nary") == {
         "has buyer": "(^<seller>)/<buyer>",
         "has seller": "(^<buyer>)/<seller>",

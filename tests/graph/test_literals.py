@@ -73,9 +73,7 @@ def test_what_is_no_value_is_text(text: str) -> None:
         ("gYear", ValueKind.YEAR, "-0430 -0300 0079 1650"),
     ],
 )
-def test_times_before_christ_come_before_all_others_in_order(
-    kind: str, sort: ValueKind, texts: str
-) -> None:
+def test_times_before_christ_come_first_in_order(kind: str, sort: ValueKind, texts: str) -> None:
     values = [parse_value(typed(text, kind)) for text in texts.split()]
     assert {found for found, _ in values} == {sort}
     assert [value for _, value in values] == sorted({value for _, value in values})

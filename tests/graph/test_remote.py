@@ -100,9 +100,7 @@ async def test_a_bound_of_queries_holds_and_is_told(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("big")
-async def test_a_handful_of_queries_makes_a_profile_to_begin_with(
-    store: Store, exact: Profile
-) -> None:
+async def test_a_few_queries_make_a_profile_to_begin_with(store: Store, exact: Profile) -> None:
     with CappedServer(store, cap=100_000) as server:
         profile, _ = await profiled(server, max_queries=9)
     whole = {one.iri: one for one in exact.predicates}

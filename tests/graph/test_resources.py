@@ -77,9 +77,7 @@ class Capped(OxigraphEndpoint):
 
 
 @for_each("cap", [None, 1, 7, 30])
-async def test_every_resource_of_an_endpoint_comes_whatever_its_cap(
-    tmp_path: Path, cap: int | None
-) -> None:
+async def test_every_resource_comes_whatever_the_cap(tmp_path: Path, cap: int | None) -> None:
     moons = "".join(f'<{EX}{at}> <{EX}name> "moon {at}" .\n' for at in range(30))
     (tmp_path / "moons.nt").write_text(moons, encoding="utf-8")
     OxigraphEndpoint.load([tmp_path / "moons.nt"], tmp_path / "db")

@@ -50,9 +50,7 @@ async def test_a_profile_tells_what_the_triples_tell(
 
 
 @pytest.mark.parametrize("name", ["Moon", "Mission", "CrewMembership"])
-async def test_the_examples_of_a_remote_class_are_of_one_instance(
-    name: str, exact: Profile, store: Store
-) -> None:
+async def test_remote_examples_are_of_an_instance(name: str, exact: Profile, store: Store) -> None:
     shape = await shape_of(ONT + name, exact, store, None)
 
     assert isinstance(shape.instance, NamedNode)

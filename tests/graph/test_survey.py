@@ -24,9 +24,7 @@ def part(profile: Profile, name: str) -> Part:
     return next(part for part in profile.completeness if part.name == name)
 
 
-async def test_where_all_at_once_is_refused_some_at_a_time_give_the_same(
-    store: Store, exact: Profile
-) -> None:
+async def test_where_all_fail_at_once_parts_give_the_same(store: Store, exact: Profile) -> None:
     with CappedServer(store, cap=100_000) as server:
         refusal = faults.refused_where(WHOLE, "the estimated execution time exceeds the limit")
         server.always = refusal
@@ -36,9 +34,7 @@ async def test_where_all_at_once_is_refused_some_at_a_time_give_the_same(
     assert part(profile, "predicates") == Part("predicates", 47, 47)
 
 
-async def test_a_cap_that_is_not_told_is_found_and_no_cut_count_believed(
-    store: Store, exact: Profile
-) -> None:
+async def test_an_untold_cap_is_found_no_cut_count_believed(store: Store, exact: Profile) -> None:
     with CappedServer(store, cap=100) as server:
         profile, _ = await profiled(server)
     assert part(profile, "partitions") == Part("partitions", 33, 33)
@@ -84,9 +80,7 @@ async def test_an_endpoint_that_fails_once_loses_one_answer(store: Store) -> Non
     assert sum("gave no answer: the number of triples" in cut for cut in profile.cuts) == 1
 
 
-async def test_ends_that_an_endpoint_lost_in_silence_are_not_called_known(
-    store: Store, exact: Profile
-) -> None:
+async def test_ends_lost_in_silence_are_not_called_known(store: Store, exact: Profile) -> None:
     with LossyServer(store, r"\?o a \?t") as server:
         profile, _ = await profiled(server)
     told = {(one.cls, one.predicate) for one in exact.partitions if one.targets == ()}

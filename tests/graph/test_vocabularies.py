@@ -131,9 +131,7 @@ def test_every_file_of_the_package_is_valid_and_every_term_of_it_says_something(
             assert term.names or term.naming or term.bookkeeping or term.value
 
 
-def test_only_the_vocabularies_that_a_graph_uses_are_read_and_those_of_users_first(
-    tmp_path: Path,
-) -> None:
+def test_only_vocabularies_that_a_graph_uses_are_read_those_of_users_first(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(
         f'title = "Own"\nnamespaces = ["{SKOS}"]\n[properties.broader]\nen = ["boss"]\n', "utf-8"

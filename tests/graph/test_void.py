@@ -234,9 +234,7 @@ def test_any_profile_keeps_what_void_can_say(profile: parts.Profile) -> None:
         ("void.ttl.gz", b"not packed", "cannot be read"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told(
-    tmp_path: Path, name: str, content: bytes, said: str
-) -> None:
+def test_an_unreadable_file_is_told(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SetupError, match=said):
         read_statements(tmp_path / name)

@@ -143,9 +143,7 @@ def test_the_kinds_of_its_parts_can_be_chosen(tmp_path: Path) -> None:
         (["bm25", "keywords"], "no index named 'keywords'"),
     ],
 )
-def test_parts_that_cannot_be_joined_are_refused(
-    tmp_path: Path, kinds: list[str], said: str
-) -> None:
+def test_parts_that_do_not_join_are_refused(tmp_path: Path, kinds: list[str], said: str) -> None:
     with pytest.raises(SetupError, match=said):
         HybridIndex.build(MOONS, tmp_path / "index", kinds=kinds)
     assert list(tmp_path.iterdir()) == []
@@ -180,9 +178,7 @@ def cosine(one: Counter[str], two: Counter[str]) -> float:
 
 
 @pytest.mark.parametrize("restricted", [False, True])
-def test_the_scores_are_the_cosines(
-    restricted: bool, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_scores_are_cosines(restricted: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
     @settings(max_examples=80, deadline=None)
     @given(
         names=RESOURCES, text=SPELLINGS, limit=st.integers(1, 6), chosen=st.sets(st.integers(0, 24))

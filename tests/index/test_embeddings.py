@@ -134,9 +134,7 @@ def client(server: Server) -> embeddings.ServerEmbedder:
     return embeddings.ServerEmbedder("small", server.url, timeout=0.5, tries=3, wait=0)
 
 
-def test_vectors_come_in_the_order_of_the_texts(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_come_in_order_of_texts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(embeddings.KEY_VARIABLE, "secret")
     with client(server) as embedder:
         assert np.array_equal(embedder.embed(["a", "abc"]), [[1, 1], [3, 1]])

@@ -136,9 +136,7 @@ def test_what_a_build_that_was_cut_off_has_written_is_of_its_source(build: Build
     assert len(list(index.iterate_resources())) == len(index) == len(MOONS)
 
 
-def test_an_index_that_is_half_built_or_gone_says_so(
-    build: Build, index_database: str, folder: Path
-) -> None:
+def test_half_built_or_lost_indices_tell(build: Build, index_database: str, folder: Path) -> None:
     index = build(MOONS, name="moons")
     told(index_database, f'DROP TABLE askgraph."{index.location.key}"')
 

@@ -32,9 +32,7 @@ async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
     assert "cache_control" in sent["messages"][-1]["content"][-1]
 
 
-async def test_signed_reasoning_goes_back_before_its_call(
-    model: Model, llm_server: LlmServer
-) -> None:
+async def test_signed_reasoning_precedes_its_call(model: Model, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"), ("search", "{}")), reasoning="Hm."))
     first = (await read_completion(model.complete(ASKED, tools=[SEARCH]))).first
     results = [ToolResult(call.id, call.name, "none") for call in first.calls]
@@ -88,9 +86,7 @@ async def test_options_have_googles_names(google_model: Model, llm_server: LlmSe
     assert settings["responseJsonSchema"] == schema
 
 
-async def test_a_calls_signature_goes_back_with_it(
-    google_model: Model, llm_server: LlmServer
-) -> None:
+async def test_a_call_s_signature_goes_back(google_model: Model, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn("", (("search", "{}"),)))
     first = (await read_completion(google_model.complete(ASKED, tools=[SEARCH]))).first
     result = ToolResult(first.calls[0].id, "search", "none")

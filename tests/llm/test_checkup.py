@@ -112,9 +112,7 @@ def as_vllm(llm_server: LlmServer) -> LlmServer:
     return llm_server
 
 
-async def test_ollama_has_schemas_and_calls_and_the_context_it_loaded_with(
-    as_ollama: LlmServer,
-) -> None:
+async def test_ollama_has_schemas_calls_and_the_context_it_loaded(as_ollama: LlmServer) -> None:
     found = await of_server(as_ollama.base, "qwen3:8b")
 
     can = {one.name: one.holds for one in found.abilities}
@@ -132,9 +130,7 @@ async def test_a_model_that_is_not_there_is_told_with_those_that_are(as_ollama: 
         await of_server(as_ollama.base, "llama4")
 
 
-async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
-    as_vllm: LlmServer,
-) -> None:
+async def test_vllm_is_asked_for_grammars_and_calls_in_its_form(as_vllm: LlmServer) -> None:
     found = await of_server(as_vllm.base)
 
     how = {one.name: one.how for one in found.abilities if one.holds}
@@ -146,9 +142,7 @@ async def test_vllm_is_asked_for_grammars_in_its_form_and_calls_if_required(
     assert found.advice == ()
 
 
-async def test_what_a_server_ignores_refuses_or_does_not_stream_is_found_out(
-    llm_server: LlmServer,
-) -> None:
+async def test_what_a_server_ignores_refuses_or_cannot_do_is_found(llm_server: LlmServer) -> None:
     ignoring = await of_server(llm_server.base)
     llm_server.says = Says(refuses={"response_format"})
     refusing = await of_server(llm_server.base)

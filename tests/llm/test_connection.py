@@ -60,9 +60,7 @@ async def test_the_log_has_each_body_as_the_server_got_it_and_no_key(
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
-async def test_what_was_sent_in_vain_is_in_the_log_too(
-    llm_server: LlmServer, tmp_path: Path
-) -> None:
+async def test_what_was_sent_in_vain_is_logged_too(llm_server: LlmServer, tmp_path: Path) -> None:
     llm_server.always = faults.status(503)
     log = tmp_path / "sent.jsonl"
 

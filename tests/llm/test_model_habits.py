@@ -68,9 +68,7 @@ async def test_marks_in_the_text_are_taken_off(model: OpenAIModel, llm_server: L
 
 
 @given(st.lists(st.sampled_from([" ", "\n", *MARKS])), st.lists(st.integers(1, 9)), st.booleans())
-def test_any_pieces_of_a_reply_give_its_text(
-    marks: list[str], sizes: list[int], has_tools: bool
-) -> None:
+def test_any_pieces_give_the_text(marks: list[str], sizes: list[int], has_tools: bool) -> None:
     text, tools = "".join(marks), [SEARCH] * has_tools
     choice, stream, cleaner = clean_choice(Choice(text), tools), StreamCleaner(tools), TextCleaner()
     ends = [*(end for end in accumulate(sizes) if end < len(text)), len(text)]
@@ -140,9 +138,7 @@ async def test_what_a_server_refuses_is_remembered(
     assert sent["tools"] and ("tool_choice" in sent) is (habit != "tool_choice")
 
 
-async def test_done_ends_a_reply_without_a_finish_reason(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+async def test_done_ends_a_reply_without_reason(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.says.ends = False
 
     choice = (await read_completion(model.complete([User("Who?")]))).first

@@ -141,9 +141,7 @@ async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it
     assert json.dumps(SCHEMA) in last["messages"][-1]["content"]
 
 
-async def test_a_refusal_of_the_value_is_no_reason_to_leave_it_out(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+async def test_a_refused_value_is_not_left_out(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.acts.append(faults.status(400, "temperature must be at most 2"))
 
     with pytest.raises(ErrorReply, match="at most 2"):
@@ -152,9 +150,7 @@ async def test_a_refusal_of_the_value_is_no_reason_to_leave_it_out(
     assert len(llm_server.requests) == 1
 
 
-async def test_a_server_that_does_not_stream_is_read_too(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+async def test_servers_without_streams_are_read(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.says = Says(streams=False)
 
     done = await llm.read_completion(model.complete(ASKED, n=2))
@@ -228,9 +224,7 @@ async def test_signs_of_life_are_no_first_word_and_no_reply_lasts_beyond_the_tot
     await model.close()
 
 
-async def test_ten_megabytes_of_arguments_are_cut_off(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+async def test_ten_mb_of_arguments_are_cut_off(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn("", (("search", '{"text": "' + "x" * 7_000_000 + '"}'),)))
 
     first = (await llm.read_completion(model.complete(ASKED))).first

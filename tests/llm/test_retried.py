@@ -35,9 +35,7 @@ async def test_what_may_pass_is_tried_again() -> None:
         (errors.Unauthorised("no key"), 1),
     ],
 )
-async def test_a_server_that_fails_is_not_asked_for_ever(
-    error: errors.AskgraphError, requests: int
-) -> None:
+async def test_a_failing_server_is_left_alone(error: errors.AskgraphError, requests: int) -> None:
     script = ScriptedModel([error] * 9)
 
     with pytest.raises(type(error)):

@@ -82,9 +82,7 @@ async def test_beams_differ_and_the_likeliest_comes_first(model: llm.LanguageMod
     assert [choice.text for choice in whole.choices] == ["red"]
 
 
-async def test_samples_are_held_to_the_grammar_and_repeat_with_their_seed(
-    model: llm.LanguageModel,
-) -> None:
+async def test_samples_follow_the_grammar_and_repeat_by_seed(model: llm.LanguageModel) -> None:
     async def said(seed: int) -> list[str]:
         whole = await llm.read_completion(model.complete(ASKED, n=8, seed=seed, grammar=COLOURS))
         return [choice.text for choice in whole.choices]
@@ -106,9 +104,7 @@ async def test_without_warmth_all_choices_are_the_same(model: llm.LanguageModel)
     assert whole.first.finish is llm.Finish.LENGTH
 
 
-async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
-    model: llm.LanguageModel,
-) -> None:
+async def test_what_a_model_writes_under_the_grammar_is_a_query(model: llm.LanguageModel) -> None:
     grammar = build_query_grammar(NAMED)
 
     whole = await llm.read_completion(
@@ -143,9 +139,7 @@ async def test_a_stop_text_ends_the_reply_and_is_not_part_of_it(model: llm.Langu
     assert "".join(e.text for e in events if isinstance(e, llm.TextPart)) == "one, two"
 
 
-async def test_a_stream_that_is_closed_early_leaves_the_model_free(
-    model: llm.LanguageModel,
-) -> None:
+async def test_a_stream_closed_early_leaves_the_model_free(model: llm.LanguageModel) -> None:
     async with aclosing(model.complete(ASKED, max_tokens=5_00)) as stream:
         async for _ in stream:
             break

@@ -88,9 +88,7 @@ def test_the_nearest_example_stands_where_it_is_wanted(moons: KnowledgeGraph, or
     assert shown[0 if order == "first" else -1] == "Which moons orbit Mars?"
 
 
-def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each_but_not_itself(
-    moons: KnowledgeGraph,
-) -> None:
+def test_of_equal_examples_the_nearest_or_each_but_itself_is_shown(moons: KnowledgeGraph) -> None:
     again = replace(EXAMPLES[0], question="Which are the moons that orbit Mars?")
     graph = replace(moons, examples=(EXAMPLES[0], again))
 
@@ -116,9 +114,7 @@ def test_a_triple_the_wrong_way_round_is_flipped_without_the_model(moons: Knowle
     ("choose", "expected"),
     [("first", {"Phobos"}), ("largest", {"Io", "Europa", "Phobos"}), ("vote", {"Io", "Europa"})],
 )
-def test_of_several_samples_one_is_chosen(
-    moons: KnowledgeGraph, choose: str, expected: set[str]
-) -> None:
+def test_one_sample_is_chosen(moons: KnowledgeGraph, choose: str, expected: set[str]) -> None:
     queries = [
         "SELECT ?m { ?m onto:orbits :Io }",
         "SELECT ?m { ?m onto:orbits :Mars }",
@@ -141,9 +137,7 @@ def test_several_queries_may_be_asked_for_in_words(moons: KnowledgeGraph) -> Non
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
-def test_given_links_are_taken_as_they_are_no_others_and_never_made_up(
-    moons: KnowledgeGraph,
-) -> None:
+def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGraph) -> None:
     given = ("http://example.org/Mars", "http://example.org/onto#orbits")
     _, model = run([GOOD], moons, question=Question("Its moons?", given=given), links="given")
     asked = told(model).rpartition("###")[2]
@@ -346,9 +340,7 @@ class Late(CountingEndpoint):
         return await super().select(query, timeout=timeout, limit=limit)
 
 
-def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
-    moons: KnowledgeGraph,
-) -> None:
+def test_no_further_query_runs_when_the_time_of_the_question_is_over(moons: KnowledgeGraph) -> None:
     late = Late(moons.endpoint)
     replies = "".join(
         f"<sparql>SELECT ?late {{ ?late onto:orbits :{name} }}</sparql>" for name in ("Io", "Mars")
@@ -372,9 +364,7 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
         ({"links": "given"}, "given"),
     ],
 )
-def test_a_wrong_setting_says_what_there_is(
-    moons: KnowledgeGraph, wrong: dict[str, Any], said: str
-) -> None:
+def test_a_wrong_setting_is_told(moons: KnowledgeGraph, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(SetupError, match=said):
         run([GOOD], moons, **wrong)
 

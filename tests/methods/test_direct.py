@@ -108,9 +108,7 @@ def test_without_a_query_that_fits_there_is_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"), [(None, "cannot read"), ("{]", "line 1"), ('{"id": 1}', "line 1")]
 )
-def test_examples_that_cannot_be_read_are_said(
-    tmp_path: Path, content: str | None, problem: str
-) -> None:
+def test_unreadable_examples_are_said(tmp_path: Path, content: str | None, problem: str) -> None:
     path = tmp_path / "examples.jsonl"
     if content is not None:
         path.write_text(content)

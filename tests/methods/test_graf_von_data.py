@@ -45,9 +45,7 @@ def told(model: ScriptedModel, request: int) -> str:
         [f"Act: query('{ALL}') | success('done')"],
     ],
 )
-def test_a_query_is_run_and_confirmed_in_two_turns_or_one(
-    moons: KnowledgeGraph, replies: list[str]
-) -> None:
+def test_a_query_is_confirmed_in_1_or_2_turns(moons: KnowledgeGraph, replies: list[str]) -> None:
     trace, model = run(replies, moons)
 
     assert len(model.requests) == len(replies) and "2 rows" in str(trace.steps)
@@ -127,9 +125,7 @@ def test_success_confirms_the_last_query_that_ran_and_may_insist_on_no_rows(
         assert not trace.outcome.result.rows
 
 
-def test_old_results_are_shortened_the_question_and_the_last_ones_are_not(
-    moons: KnowledgeGraph,
-) -> None:
+def test_old_results_are_shortened_the_question_and_last_ones_not(moons: KnowledgeGraph) -> None:
     def explores(request: Request) -> ScriptedReply:
         return f"Act: query('SELECT * {{ ?s ?p ?o }} # {len(request.messages)}')"
 
@@ -150,9 +146,7 @@ def test_fail_and_chat_end_without_an_answer(moons: KnowledgeGraph, action: str)
     assert names(trace.outcome.best) == {"Io", "Europa"}, "graph search's candidate is at hand"
 
 
-def test_a_reply_without_an_action_is_told_so_and_three_of_them_end_the_run(
-    moons: KnowledgeGraph,
-) -> None:
+def test_a_reply_without_action_is_told_so_and_three_end_the_run(moons: KnowledgeGraph) -> None:
     replies = ["Hm.", "Let me think.", "It is Io.", f"Act: query('{ALL}')"]
     trace, model = run(replies, moons)
 
@@ -171,9 +165,7 @@ def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph)
     assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4
 
 
-def test_of_several_graphs_the_one_that_fits_is_taken(
-    moons: KnowledgeGraph, pets: KnowledgeGraph
-) -> None:
+def test_of_graphs_the_one_that_fits_is_taken(moons: KnowledgeGraph, pets: KnowledgeGraph) -> None:
     replies = ["Act: query('SELECT ?who WHERE { :Rex :owner ?who }') | success('')"]
     trace, _ = run(replies, moons, pets, question="Who is the owner of Rex?")
 

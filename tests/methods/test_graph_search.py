@@ -84,9 +84,7 @@ def test_a_longer_name_is_no_meaning_of_words_that_are_all_of_another_one(tmp_pa
     assert [one.label for one in found.mentions if one.words == "Titan"] == ["Titan"]
 
 
-def test_steps_are_findings_then_drafts_then_one_outcome(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+def test_steps_are_findings_drafts_then_one_outcome(graphs: Mapping[str, KnowledgeGraph]) -> None:
     steps = asked("Which moons orbit Jupiter?", graphs["moons"]).steps
     assert isinstance(steps[0], Findings)
     assert len(steps) > 2 and all(isinstance(step, Draft) for step in steps[1:-1])
@@ -141,9 +139,7 @@ WORDS += "or both how many average total each per before after 1990 2 10 two top
 
 @given(words=st.lists(st.sampled_from([*WORDS.split(), ",", "?", "'"]), max_size=14))
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_salad_of_known_words_breaks_it(
-    words: list[str], graphs: Mapping[str, KnowledgeGraph]
-) -> None:
+def test_no_word_salad_breaks_it(words: list[str], graphs: Mapping[str, KnowledgeGraph]) -> None:
     check(asked(" ".join(words), graphs["moons"]))
 
 
@@ -197,9 +193,7 @@ def test_no_graph_at_all_or_a_day_that_is_none_is_a_mistake_of_the_caller() -> N
         GraphSearch(today="soon")
 
 
-async def test_a_stream_that_is_left_early_can_be_closed(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+async def test_a_stream_left_early_can_be_closed(graphs: Mapping[str, KnowledgeGraph]) -> None:
     stream = GraphSearch().answer(Question("Which moons orbit Jupiter?"), [graphs["moons"]])
     async with aclosing(stream) as steps:  # type: ignore[type-var]
         async for step in steps:
@@ -230,9 +224,7 @@ def test_what_was_counted_is_named_by_its_label_in_the_evidence(tmp_path: Path) 
     assert step.labels["http://example.org/m1"] == "Io"
 
 
-def test_settings_bound_rows_and_evidence_and_decide_between_answer_and_refusal(
-    graphs: Mapping[str, KnowledgeGraph],
-) -> None:
+def test_settings_bound_rows_and_evidence_and_decide(graphs: Mapping[str, KnowledgeGraph]) -> None:
     question, moons = "Which moons orbit Jupiter?", graphs["moons"]
     capped = asked("Which moons are there?", moons, rows=2).outcome
     with_it, without = (asked(question, moons, evidence_rows=rows).outcome for rows in (1, 0))
@@ -281,9 +273,7 @@ async def over(graph: KnowledgeGraph, **chosen: object) -> Trace:
         await graph.endpoint.close()
 
 
-async def test_a_remote_graph_is_answered_as_a_local_one_each_request_counted(
-    server: SparqlServer,
-) -> None:
+async def test_remote_graphs_answer_as_local_ones_each_request_counts(server: SparqlServer) -> None:
     trace = await over(remote(server.url))
     check(trace)
     assert values(trace) == {"http://example.org/Io", "http://example.org/Europa"}
@@ -333,9 +323,7 @@ async def test_an_endpoint_that_fails_is_an_error_and_no_refusal(
         await over(remote(server.url, local=local))
 
 
-async def test_what_is_behind_an_answer_is_left_out_if_the_time_for_the_question_is_over(
-    server: SparqlServer,
-) -> None:
+async def test_what_is_behind_an_answer_is_left_out_if_time_is_over(server: SparqlServer) -> None:
     server.always = faults.slow_where("ask_row", 300)
     trace = await over(remote(server.url), seconds=4.0)
     check(trace)

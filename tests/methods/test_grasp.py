@@ -218,9 +218,7 @@ def explores(request: Request) -> ScriptedReply:
 
 
 @pytest.mark.parametrize("bound", [{"steps": 7}, {"tokens": 5_000}])
-def test_a_model_that_never_answers_costs_at_most_its_bounds(
-    moons: KnowledgeGraph, bound: dict[str, int]
-) -> None:
+def test_an_endless_model_costs_its_bounds(moons: KnowledgeGraph, bound: dict[str, int]) -> None:
     trace, model = run(explores, moons, question="Which moons?", **bound)
 
     assert isinstance(trace.outcome, Answer), "the last query with a result is taken"
@@ -232,9 +230,7 @@ def test_a_model_that_never_answers_costs_at_most_its_bounds(
 
 
 @pytest.mark.parametrize("period", [1, 2])
-def test_a_model_that_goes_round_in_circles_is_told_and_then_stopped(
-    moons: KnowledgeGraph, period: int
-) -> None:
+def test_a_model_in_circles_is_told_and_then_stopped(moons: KnowledgeGraph, period: int) -> None:
     turns = [call("execute", query=f"SELECT ?x {{ ?x ?p {n} }}") for n in range(period)]
 
     def circles(request: Request) -> ScriptedReply:
@@ -271,9 +267,7 @@ def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) 
     assert len(model.requests) == 2
 
 
-def test_of_several_graphs_the_model_names_the_one(
-    moons: KnowledgeGraph, pets: KnowledgeGraph
-) -> None:
+def test_among_graphs_the_model_names_one(moons: KnowledgeGraph, pets: KnowledgeGraph) -> None:
     query = "SELECT ?who WHERE { :Rex :owner ?who }"
     reply = call("answer", graph="pets", query=query, columns=["who"])
     trace, model = run([reply], moons, pets, question="Who owns Rex?")
@@ -307,9 +301,7 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
         assert "http://example.org/onto#orbits" in told(model, 1)
 
 
-def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
-    moons: KnowledgeGraph,
-) -> None:
+def test_a_follow_up_question_tells_both_what_was_asked_before(moons: KnowledgeGraph) -> None:
     follow = Question("And Mars?", before=(PreviousQuestion("Which moons orbit Jupiter?", ALL),))
     _, model = run([answered(BIG, "moon"), DONE], moons, question=follow, feedback="always")
 
@@ -318,9 +310,7 @@ def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
         assert "Question: And Mars?" in told(model, request)
 
 
-def test_a_query_in_the_text_is_of_the_graph_that_was_named_last(
-    moons: KnowledgeGraph, pets: KnowledgeGraph
-) -> None:
+def test_a_query_in_text_is_of_the_last_graph(moons: KnowledgeGraph, pets: KnowledgeGraph) -> None:
     text = "```sparql\nSELECT ?who WHERE { :Rex :owner ?who }\n```"
     looked = call("execute", graph="pets", query="SELECT * { :Rex ?p ?o }")
     trace, model = run([text, looked, text], moons, pets, question="Who owns Rex?")

@@ -60,9 +60,7 @@ async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> 
     return [step async for step in method.answer(Question(question), [graph])][-1]
 
 
-async def test_choosing_the_first_candidate_gives_graph_searchs_answer_for_a_small_prompt(
-    space: KnowledgeGraph,
-) -> None:
+async def test_the_first_candidate_is_graph_searchs_answer_cheaply(space: KnowledgeGraph) -> None:
     instructions = set()
     for question in QUESTIONS[::6]:
         steps, model = await guided(space, question, [reply(choose=1)])
@@ -246,9 +244,7 @@ async def test_the_thing_its_name_and_the_compared_value_are_context(
     assert sorted(map(str, rows)) == sorted(map(str, bare.rows))
 
 
-async def test_it_asks_back_where_it_is_unsure_and_graph_search_says_something_else(
-    space: KnowledgeGraph,
-) -> None:
+async def test_it_asks_back_if_it_is_unsure_and_graph_search_differs(space: KnowledgeGraph) -> None:
     unsure = reply(query=OWN, sure=0.2)
     asked, _ = await guided(space, GALILEO, [unsure, unsure])
     silent, _ = await guided(space, GALILEO, [unsure, unsure], asks_back=False)
@@ -398,9 +394,7 @@ async def test_of_several_models_and_methods_one_may_fail(space: KnowledgeGraph)
         [step async for step in none.answer(Question(GALILEO), [space])]
 
 
-async def test_graph_search_has_no_say_on_a_question_that_follows_another(
-    space: KnowledgeGraph,
-) -> None:
+async def test_graph_search_has_no_say_on_a_question_after_another(space: KnowledgeGraph) -> None:
     before = (
         PreviousQuestion("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),
     )
@@ -423,9 +417,7 @@ async def test_a_model_that_declines_does_not_outvote_two_methods(space: Knowled
     assert isinstance(outcome(steps), Answer)
 
 
-async def test_several_replies_are_voted_on_and_most_have_to_ask_back(
-    space: KnowledgeGraph,
-) -> None:
+async def test_several_replies_are_voted_on_and_most_must_ask_back(space: KnowledgeGraph) -> None:
     said = [Choice(reply(choose=1)), Choice(reply(query=OWN)), Choice(reply(choose=1))]
     steps, model = await guided(space, GALILEO, lambda request: said[: request.n], n=3)
     back, sure = Choice(reply(ask="By whom?", between=[1, 2])), Choice(reply(choose=1))
@@ -470,9 +462,7 @@ async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGra
     assert isinstance(found, Answer) and found.cut_short and found.usage.seconds < 30
 
 
-async def test_the_same_question_has_the_same_candidates_however_busy_it_is(
-    space: KnowledgeGraph,
-) -> None:
+async def test_a_question_has_the_same_candidates_however_busy_it_is(space: KnowledgeGraph) -> None:
     alone = [prompt_text((await guided(space, one, _first))[0]) for one in QUESTIONS[:12]]
     runs = await asyncio.gather(*(guided(space, one, _first) for one in QUESTIONS[:12]))
 

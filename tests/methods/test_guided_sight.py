@@ -125,9 +125,7 @@ async def test_what_a_model_says_has_names_in_it(space: KnowledgeGraph) -> None:
     )
 
 
-async def test_the_question_has_the_placeholders_of_the_best_candidate(
-    space: KnowledgeGraph,
-) -> None:
+async def test_the_question_has_placeholders_of_the_best_candidate(space: KnowledgeGraph) -> None:
     steps, named = await galileo(space, {"sees": "schema"}, choose=1)
 
     told = prompt_text(steps)

@@ -56,9 +56,7 @@ def stages(trace: Trace) -> list[set[str]]:
     ]
 
 
-def test_a_question_is_answered_without_a_model_and_each_stage_tells_what_it_found(
-    moons: KnowledgeGraph,
-) -> None:
+def test_without_a_model_it_answers_and_each_stage_tells_its_finds(moons: KnowledgeGraph) -> None:
     trace = run(moons)
     things, matched, listed = stages(trace)
 
@@ -69,9 +67,7 @@ def test_a_question_is_answered_without_a_model_and_each_stage_tells_what_it_fou
     assert trace.outcome.usage.llm_calls == 0 and 0 < trace.outcome.confidence < 1
 
 
-def test_a_predicate_that_no_thing_has_is_dropped_and_a_chain_is_kept_to_its_end(
-    moons: KnowledgeGraph,
-) -> None:
+def test_a_predicate_of_no_thing_is_dropped_and_a_chain_kept_whole(moons: KnowledgeGraph) -> None:
     asked = Question("Jupiter?", given=(f"{EX}Jupiter", f"{ONTO}radius", f"{ONTO}code"))
     given = {"entities": "given", "predicates": "given", "near": 0}
     assert stages(run(moons, asked, **given))[2] == {"onto#code"}
@@ -94,9 +90,7 @@ def test_the_filter_refuses_before_a_query_is_written(
     assert bool([step for step in trace.steps if isinstance(step, Draft)]) is not refused
 
 
-def test_where_only_a_class_is_named_its_instances_stand_for_an_entity(
-    moons: KnowledgeGraph,
-) -> None:
+def test_where_a_class_is_named_its_instances_stand_for_an_entity(moons: KnowledgeGraph) -> None:
     kept = Question("radius?", given=(f"{ONTO}Moon", f"{ONTO}radius"))
     lost = Question("radius?", given=(f"{ONTO}Planet", f"{ONTO}radius"))
     given = {"entities": "given", "predicates": "given", "filter": "direct"}
@@ -262,9 +256,7 @@ def test_a_linker_outside_finds_what_the_graph_knows_and_is_asked_once(
     assert len(server.requests) == 1
 
 
-def test_a_linker_that_is_down_and_given_links_that_do_not_come_are_told_of(
-    moons: KnowledgeGraph,
-) -> None:
+def test_a_linker_that_is_down_and_links_that_do_not_come_are_told(moons: KnowledgeGraph) -> None:
     with SparqlServer(Store()) as gone:
         address = gone.url
 

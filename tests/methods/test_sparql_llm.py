@@ -21,9 +21,7 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
 
 
 @for_each("reply", [GOOD, fenced("SELECT ?m WHERE { :Jupiter onto:orbits ?m }")])
-def test_a_good_query_or_one_that_can_safely_be_mended_is_one_call(
-    moons: KnowledgeGraph, reply: str
-) -> None:
+def test_a_good_or_safely_mended_query_is_one_call(moons: KnowledgeGraph, reply: str) -> None:
     trace, model = run([reply], moons)
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -119,9 +117,7 @@ def test_words_that_cannot_be_had_cost_no_answer(moons: KnowledgeGraph) -> None:
     assert trace.outcome.cut_short is None
 
 
-def test_an_answer_of_many_long_rows_is_interpreted_within_300_tokens(
-    moons: KnowledgeGraph,
-) -> None:
+def test_an_answer_of_long_rows_is_interpreted_within_300_tokens(moons: KnowledgeGraph) -> None:
     longest = " ".join(["Which moons orbit Jupiter"] * 40)
     every = fenced("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }")
     _, model = run([every, "Many."], moons, question=longest, interpret=True, validate=False)
@@ -137,9 +133,7 @@ def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:
     assert trace.outcome.confidence < 0.5
 
 
-def test_a_budget_that_ends_between_refused_queries_leaves_the_last_of_them(
-    moons: KnowledgeGraph,
-) -> None:
+def test_a_budget_that_ends_between_refused_queries_leaves_the_last(moons: KnowledgeGraph) -> None:
     trace, model = run([DOUBTED, GOOD], moons, tokens=800)
 
     assert len(model.requests) == 1

@@ -80,9 +80,7 @@ def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
 
 
 @pytest.mark.parametrize("line", ["# graph: moons\n", "#+ endpoint: askgraph:moons\n", ""])
-def test_the_graph_is_that_which_is_named_or_that_which_fits(
-    graphs: list[KnowledgeGraph], line: str
-) -> None:
+def test_the_graph_is_the_one_named_or_that_fits(graphs: list[KnowledgeGraph], line: str) -> None:
     trace, _ = run([fenced(f"{line}SELECT ?m WHERE {{ ?m onto:orbits :Jupiter }}")], graphs[::-1])
 
     assert isinstance(trace.outcome, Answer) and trace.outcome.graph == "moons"
@@ -97,9 +95,7 @@ def test_a_graph_that_is_not_there_is_told(graphs: list[KnowledgeGraph]) -> None
     assert isinstance(trace.outcome, Answer)
 
 
-def test_a_fault_within_a_service_is_told_before_anything_runs(
-    graphs: list[KnowledgeGraph],
-) -> None:
+def test_a_fault_in_a_service_is_told_before_anything_runs(graphs: list[KnowledgeGraph]) -> None:
     wrong = fenced(JOIN.format("askgraph:moons").replace("onto:orbits", "onto:revolvesAround"))
     trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], graphs)
 

@@ -164,9 +164,7 @@ def test_candidates_for_any_words_parse_and_are_read_and_patterns_alone_are_neve
 
 @for_each("unknown", UNKNOWN)
 @for_each("question", ASKED[:12])
-def test_a_word_that_nothing_explains_lowers_the_confidence(
-    question: str, unknown: str, zoo: Known
-) -> None:
+def test_an_unexplained_word_lowers_confidence(question: str, unknown: str, zoo: Known) -> None:
     surely = confidence(zoo.proposal(question))
     assert confidence(zoo.proposal(f"{question[:-1]} {unknown}?")) < surely
 

@@ -30,9 +30,7 @@ NAMES = NameIndex.from_names(
         ("Welche Mediziner gibt es?", "de", "http://x/Physician"),
     ],
 )
-def test_words_are_linked_to_names_of_similar_meaning(
-    question: str, language: str, target: str
-) -> None:
+def test_words_link_to_names_of_like_meaning(question: str, language: str, target: str) -> None:
     links = [link for link in link_text(question, language, NAMES).links if link.target == target]
 
     assert links

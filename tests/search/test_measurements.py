@@ -54,9 +54,7 @@ async def test_graph_search_answers_with_the_node_where_it_tells_the_unit(
     assert "turnover" in answer.answer_columns
 
 
-async def test_of_several_things_it_stands_beside_whose_it_is(
-    asked: tuple[KnowledgeGraph, bool],
-) -> None:
+async def test_of_several_things_it_is_beside_its_own(asked: tuple[KnowledgeGraph, bool]) -> None:
     graph, unit = asked
     steps = [s async for s in GraphSearch().answer(Question("Turnover of the shops"), [graph])]
 

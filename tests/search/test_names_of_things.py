@@ -14,9 +14,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 
 
-def test_a_property_that_is_named_in_full_is_meant_whatever_its_other_names_go_on_with(
-    space: Known,
-) -> None:
+def test_a_property_named_in_full_is_meant_however_its_other_names_go_on(space: Known) -> None:
     [best, *_] = cluster_candidates(space.proposal("What is the discoverer of Titan?").candidates)
     query = space.query(best.best.query)
     assert "#discoverer>" in query and "discoveryYear" not in query
@@ -61,9 +59,7 @@ def test_a_thing_and_a_class_of_one_name_are_told_apart_by_what_is_said(
     assert asked(question, tmp_path)["words"] == said
 
 
-def test_a_thing_and_a_class_of_one_name_are_both_offered_if_nothing_else_is_said(
-    tmp_path: Path,
-) -> None:
+def test_a_thing_and_class_of_one_name_are_both_offered_if_no_more_is_said(tmp_path: Path) -> None:
     found = asked("Jaguar", tmp_path)
     assert found["status"] == "clarification"
     assert {one["words"] for one in found["options"]} >= {
@@ -200,9 +196,7 @@ def test_things_without_names_are_listed_without_a_join_that_no_word_names(
         ("which of them is the largest?", "refusal"),
     ],
 )
-def test_a_first_question_of_its_own_needs_no_result_before(
-    question: str, status: str, tmp_path: Path
-) -> None:
+def test_an_own_first_question_needs_no_result(question: str, status: str, tmp_path: Path) -> None:
     found = asked(question, tmp_path, turtle_of("museum"))
     assert ("no result before" in str(found.get("reason", ""))) is (status == "refusal")
 
@@ -214,7 +208,5 @@ def test_a_first_question_of_its_own_needs_no_result_before(
         ("Which barges have the port Riga?", "Barges whose port is “Riga”."),
     ],
 )
-def test_names_shown_beside_things_are_no_part_of_what_is_said(
-    question: str, said: str, tmp_path: Path
-) -> None:
+def test_names_shown_beside_things_are_not_said(question: str, said: str, tmp_path: Path) -> None:
     assert asked(question, tmp_path, turtle_of("freight"))["words"] == said

@@ -37,9 +37,7 @@ def test_a_denial_ends_with_its_clause() -> None:
         ("Welche Astronauten waren nie auf dem Mond?", "de"),
     ],
 )
-def test_a_class_that_words_name_is_kept_beside_the_denial(
-    question: str, language: str, space: Known
-) -> None:
+def test_a_named_class_is_kept_beside_a_denial(question: str, language: str, space: Known) -> None:
     found = {row[0] for row in space.best_rows(question, language)}
     assert "Alexander_Gerst" in found and "Neil_Armstrong" not in found
 
@@ -60,9 +58,7 @@ def things() -> Known:
     st.sampled_from([-30.0, -20.0, -10.5, 0.0, 10.5, 20.0]),
     st.sampled_from(["-", "\N{MINUS SIGN}", "minus "]),
 )
-def test_a_number_is_compared_with_its_sign(
-    things: Known, words: str, value: float, minus: str
-) -> None:
+def test_numbers_compare_with_signs(things: Known, words: str, value: float, minus: str) -> None:
     wanted = sorted((name,) for name, own in TEMPERATURES.items() if COMPARISONS[words](own, value))
     number = f"{minus if value < 0 else ''}{abs(value):g}"
     question = f"Which planets have a temperature {words} {number}?"

@@ -231,9 +231,7 @@ def test_a_column_more_is_left_out_of_the_comparison() -> None:
 
 
 @given(PAIRS, PAIRS)
-def test_results_of_one_width_are_alike_where_no_row_differs(
-    one: list[Row], other: list[Row]
-) -> None:
+def test_results_of_one_width_with_equal_rows_are_alike(one: list[Row], other: list[Row]) -> None:
     found = compare_results(of(one), of(other))
 
     same = group_equal_results([of(one), of(other)]) == [0, 0]

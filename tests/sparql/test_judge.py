@@ -226,9 +226,7 @@ def test_prefixes_not_declared_are_supplied() -> None:
         (" ", 1, 1, "the query is empty"),
     ],
 )
-def test_syntax_errors_say_where_and_what(
-    query: str, line: int, column: int | None, words: str
-) -> None:
+def test_syntax_errors_say_where(query: str, line: int, column: int | None, words: str) -> None:
     with pytest.raises(QuerySyntaxError) as raised:
         check_query(query, prefixes={"ex": "http://example.org/"})
     assert words in str(raised.value)
@@ -342,9 +340,7 @@ def test_the_variables_of_a_star_come_in_the_order_written() -> None:
     assert get_star_variables("ASK { ?z ?p ?a }") is None
 
 
-def test_what_the_program_wrote_from_a_tree_is_not_read_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_program_wrote_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "SELECT ?z FROM <a:b> { ?s ?p 'DROP SERVICE' } LIMIT 7"
     texts = [to_text(parse_tree(query)), format_tree(parse_tree(query), PrefixMap())]
     plain = to_text(parse_tree("CONSTRUCT { ?s ?p 1 } { ?s ?p 2 }"))
@@ -368,9 +364,7 @@ def test_a_service_in_a_tree_is_judged_like_any_other() -> None:
         admit_query(text)
 
 
-def test_a_literal_that_is_none_of_its_datatype_is_no_news(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_literal_not_of_its_datatype_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
     date = "<http://www.w3.org/2001/XMLSchema#dateTime>"
     check_query(f'SELECT ?s {{ ?s ?p "the day before yesterday"^^{date} }}')
     assert caplog.records == []

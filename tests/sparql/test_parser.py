@@ -58,9 +58,7 @@ def test_the_order_of_writing_is_kept() -> None:
         ),
     ],
 )
-def test_what_may_be_left_out_and_what_stands_after_the_group_is_read(
-    query: str, written: str
-) -> None:
+def test_what_may_be_left_out_and_what_follows_the_group_is_read(query: str, written: str) -> None:
     assert to_text(parse_tree(query)) == written
     assert to_text(parse_tree(written)) == written
 
@@ -168,9 +166,7 @@ def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
         ("ASK " + "{" * 9_000 + "}" * 9_000, "nested too deeply"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place_and_what_should_stand_there(
-    query: str, words: str
-) -> None:
+def test_what_is_wrong_is_named_with_its_place_and_what_is_right(query: str, words: str) -> None:
     with pytest.raises(QuerySyntaxError, match=re.escape(words)):
         parse_tree(query)
 

@@ -87,9 +87,7 @@ async def test_disagreements_and_timeouts(endpoint: StoreEndpoint) -> None:
         (asked(), ["no gold"]),
     ],
 )
-async def test_without_an_endpoint_queries_are_only_read(
-    question: GoldQuestion, found: list[str]
-) -> None:
+async def test_without_endpoint_queries_are_read(question: GoldQuestion, found: list[str]) -> None:
     assert await kinds(question, None) == found
 
 

@@ -170,9 +170,7 @@ async def run(
     return failed
 
 
-async def test_all_results_are_in_the_file_in_the_order_wanted(
-    endpoint: StoreEndpoint, tmp_path: Path
-) -> None:
+async def test_results_are_in_the_file_in_order(endpoint: StoreEndpoint, tmp_path: Path) -> None:
     assert await run(tmp_path / "gold.jsonl", endpoint) == 1
 
     frozen = read_frozen_gold(tmp_path / "gold.jsonl")
@@ -194,9 +192,7 @@ async def test_a_run_that_was_stopped_goes_on(endpoint: StoreEndpoint, tmp_path:
     assert len(read_frozen_gold(out).results) == 2
 
 
-async def test_results_of_another_snapshot_are_not_used(
-    endpoint: StoreEndpoint, tmp_path: Path
-) -> None:
+async def test_other_snapshots_are_not_used(endpoint: StoreEndpoint, tmp_path: Path) -> None:
     out = tmp_path / "gold.jsonl"
     await run(out, endpoint, finish=False)
     first = len(endpoint.asked)

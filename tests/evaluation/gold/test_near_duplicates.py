@@ -175,9 +175,7 @@ LABELS = st.lists(st.integers(0, 8), min_size=4, max_size=40)
 
 
 @given(LABELS, st.integers(2, 4), st.integers(0, 3))
-def test_every_question_is_tested_once_and_never_learnt_from_then(
-    labels: list[int], k: int, seed: int
-) -> None:
+def test_each_question_is_tested_once_and_not_learnt(labels: list[int], k: int, seed: int) -> None:
     if len(set(labels)) < k:
         return
     found = split_folds(questions(len(labels)), k, seed=seed, groups=labels)

@@ -110,9 +110,7 @@ def test_order_of_rows_and_columns_and_names_do_not_count(
 
 @every_metric
 @given(tables(), tables())
-def test_duplicate_rows_do_not_count(
-    metric: Metric, predicted: ResultTable, gold: ResultTable
-) -> None:
+def test_repeats_do_not_count(metric: Metric, predicted: ResultTable, gold: ResultTable) -> None:
     doubled = ResultTable(predicted.variables, predicted.rows * 2)
     assert metric(doubled, gold) == metric(predicted, gold)
 
@@ -132,9 +130,7 @@ def test_f1_is_symmetric_over_one_column(
 
 
 @given(tables(), tables())
-def test_an_exact_match_has_full_marks_on_the_best_column(
-    predicted: ResultTable, gold: ResultTable
-) -> None:
+def test_an_exact_match_is_a_best_column_match(predicted: ResultTable, gold: ResultTable) -> None:
     if sets.exact_match(predicted, gold).f1:
         assert sets.best_column(predicted, gold).f1 == 1
 

@@ -174,9 +174,7 @@ def test_times_metrics_and_what_is_missing(tmp_path: Path) -> None:
         build_html_page([written_run(tmp_path / "empty", [])])
 
 
-def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_says_which_extra_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written_run(tmp_path / "run", [RECORD])
     for name in [name for name in sys.modules if name.startswith("askgraph.evaluation.reports.")]:
         if name.endswith(("figures", "plots")):
@@ -186,9 +184,7 @@ def test_without_the_extra_it_says_what_to_install(
         build_html_page([run])
 
 
-def test_without_the_built_page_it_says_how_to_build_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_says_how_to_build_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written_run(tmp_path / "run", [RECORD])
     read_built_file.cache_clear()
     monkeypatch.setattr("askgraph.evaluation.reports.page.BUILD_FOLDER", tmp_path)

@@ -132,9 +132,7 @@ def test_a_click_shows_the_queries_where_they_differ_and_the_steps(page: Page) -
     expect(drafts).to_have_text([re.compile(r"^\s*66\.7,"), re.compile(r"^\s*100,")])
 
 
-def test_a_pattern_is_the_same_behind_another_one_with_its_subject(
-    watched: Watched, tmp_path: Path
-) -> None:
+def test_a_pattern_is_the_same_behind_one_of_its_subject(watched: Watched, tmp_path: Path) -> None:
     more = "PREFIX ex: <http://example.org/> SELECT ?x { ?x a ex:Moon ; ex:orbits ex:Mars }"
     less = "PREFIX e: <http://example.org/> SELECT ?moon { ?moon e:orbits e:Mars . }"
     run = written_run(tmp_path / "run", [replace(RECORD, sparql=more, gold_sparql=less)])
@@ -145,9 +143,7 @@ def test_a_pattern_is_the_same_behind_another_one_with_its_subject(
     expect(page.locator(".column mark")).to_have_text([re.compile(r"^  \?x a e:Moon ;$")])
 
 
-def test_plots_are_drawn_in_full_width_after_a_question_was_opened_first(
-    watched: Watched, address: str
-) -> None:
+def test_plots_have_full_width_after_an_opened_question(watched: Watched, address: str) -> None:
     page = opened(watched.page, address + "#q/moons/q17")
     page.get_by_role("link", name="All questions").click()
     expect(page.locator("body")).to_have_class(re.compile("drawn"))
@@ -218,9 +214,7 @@ def test_dark_and_light_follow_the_system(page: Page) -> None:
 
 @for_each("place", ["", "#q/moons/q1"])
 @for_each("width", [360, 768, 1920])
-def test_nothing_is_wider_than_the_window(
-    watched: Watched, address: str, width: int, place: str
-) -> None:
+def test_nothing_exceeds_the_width(watched: Watched, address: str, width: int, place: str) -> None:
     watched.page.set_viewport_size({"width": width, "height": 800})
     page = opened(watched.page, address + place)
     expect(page.locator("html")).to_have_js_property("scrollWidth", width)
@@ -232,9 +226,7 @@ def test_paper_has_no_controls(page: Page) -> None:
     expect(page.locator("#list")).to_be_visible()
 
 
-def test_one_method_alone_has_its_confidence_and_failure_in_the_list(
-    watched: Watched, tmp_path: Path
-) -> None:
+def test_a_lone_method_has_confidence_and_failure_listed(watched: Watched, tmp_path: Path) -> None:
     run = written_run(tmp_path / "run", [RECORD])
     page = opened(
         watched.page, written(tmp_path / "page.html", build_html_page([run], with_times=False))

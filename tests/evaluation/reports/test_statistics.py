@@ -70,9 +70,7 @@ def test_equal_values_give_an_interval_without_width(given: list[float], mean: f
 
 @settings(deadline=None)
 @given(values, st.sampled_from([0.5, 0.8, 0.95, 0.99]))
-def test_the_interval_holds_the_mean_and_stays_among_the_values(
-    given: list[float], level: float
-) -> None:
+def test_the_interval_holds_the_mean_within_the_values(given: list[float], level: float) -> None:
     found = compute_bootstrap_interval(given, confidence_level=level, sample_count=200)
     assert found.low <= found.mean <= found.high
     if given:

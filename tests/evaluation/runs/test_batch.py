@@ -43,9 +43,7 @@ async def test_answers_of_a_batch(answer_with: AnswerWith, tmp_path: Path) -> No
     assert told == [(1, 2), (2, 2)]
 
 
-async def test_a_failed_question_is_a_refusal_that_is_tried_again(
-    answer_with: AnswerWith, tmp_path: Path
-) -> None:
+async def test_failed_questions_are_tried_again(answer_with: AnswerWith, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     known: dict[str, object] = {"a": Unreachable("down"), "b": MARS}
 
@@ -80,9 +78,7 @@ async def test_the_order_is_kept_however_long_each_takes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("stop_after", range(5))
-async def test_interrupted_at_any_question_nothing_is_lost_or_asked_twice(
-    tmp_path: Path, stop_after: int
-) -> None:
+async def test_an_interrupt_loses_and_repeats_nothing(tmp_path: Path, stop_after: int) -> None:
     out = tmp_path / "out.jsonl"
     calls: list[str] = []
 

@@ -84,9 +84,7 @@ async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
 
 
 @pytest.mark.parametrize("told", [True, False])
-async def test_the_links_of_gold_are_told_only_where_the_task_says_so_and_recorded(
-    endpoint: Any, told: bool
-) -> None:
+async def test_gold_links_are_told_if_the_task_says_and_kept(endpoint: Any, told: bool) -> None:
     heard: list[trace.Question] = []
 
     async def ask(question: trace.Question, steps: list[trace.Step]) -> None:

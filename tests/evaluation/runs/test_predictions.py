@@ -192,9 +192,7 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
         ("text", "line 1: expected an object"),
     ],
 )
-def test_what_is_no_prediction_is_named_with_its_line(
-    line: object, message: str, tmp_path: Path
-) -> None:
+def test_lines_without_prediction_are_named(line: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=message):
         read_predictions(lines(tmp_path, line, {"id": "r", "sparql": QUERY}))
 

@@ -118,9 +118,7 @@ async def test_a_folder_with_something_else_is_left_alone_and_parts_of_a_killed_
 
 
 @pytest.mark.parametrize("name", ["records.jsonl", "traces.jsonl"])
-async def test_a_line_that_a_crash_left_half_written_is_made_again(
-    work: Worker, tmp_path: Path, name: str
-) -> None:
+async def test_a_half_written_line_is_made_again(work: Worker, tmp_path: Path, name: str) -> None:
     whole = await evaluate(tasks(), work, folder=tmp_path)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-40])
     (tmp_path / "records.jsonl").write_bytes((tmp_path / "records.jsonl").read_bytes()[:-40])
@@ -173,9 +171,7 @@ async def test_a_budget_ends_a_run_and_a_larger_one_goes_on(work: Worker, tmp_pa
     assert (first.is_complete, rest.is_complete) == (False, True)
 
 
-async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
-    work: Worker, tmp_path: Path
-) -> None:
+async def test_what_is_under_way_at_the_budget_s_end_is_kept(work: Worker, tmp_path: Path) -> None:
     begun: list[str] = []
 
     async def slow(task: Task) -> Done:
@@ -190,9 +186,7 @@ async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
     assert [record.key for record in run.records] == begun and len(begun) == 3
 
 
-async def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
-    work: Worker, tmp_path: Path
-) -> None:
+async def test_a_full_disk_is_told_and_the_run_goes_on_later(work: Worker, tmp_path: Path) -> None:
     whole = await evaluate(tasks(), work)
     with (
         files_of_at_most(3_000),
@@ -273,9 +267,7 @@ def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, obje
 
 
 @for_each("text", ["oops", '{"key": "a", "steps": 3}', '{"missing": [3]}'])
-def test_a_line_that_is_no_trace_or_a_run_that_does_not_say_what_it_is_is_told(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_line_that_is_no_trace_or_an_odd_description_is_told(tmp_path: Path, text: str) -> None:
     run = read_run(written(tmp_path, trace=text))
     with pytest.raises(SetupError, match=r"traces\.jsonl"):
         list(run.iterate_details())

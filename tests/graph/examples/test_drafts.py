@@ -78,9 +78,7 @@ async def test_questions_are_of_many_kinds(shop: KnowledgeGraph) -> None:
     assert asked["whether"].endswith(tuple("abcdefgh?")) and "the shop of Item" in asked["whether"]
 
 
-async def test_identifiers_codes_flags_and_names_that_are_operators_are_not_asked_for(
-    shop: KnowledgeGraph,
-) -> None:
+async def test_identifiers_codes_flags_and_operators_are_not_asked(shop: KnowledgeGraph) -> None:
     asked = [draft.question for draft in await drafted(shop)]
     for word in ("id", "ref", "serial", "lowest of", "parts"):
         assert not [one for one in asked if f" {word} " in one], word

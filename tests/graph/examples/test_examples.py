@@ -41,9 +41,7 @@ def test_a_line_is_an_example_where_it_has_a_query(tmp_path: Path) -> None:
         ('{"question": "Why?"', "Expecting"),
     ],
 )
-def test_a_line_that_is_no_question_is_named_with_what_is_wrong(
-    tmp_path: Path, line: str, why: str
-) -> None:
+def test_a_line_without_question_is_named_with_why(tmp_path: Path, line: str, why: str) -> None:
     path = tmp_path / "asked.jsonl"
     path.write_text(f'{{"question": "Why?"}}\n{line}\n')
     with pytest.raises(SetupError, match=f"line 2: not an example: .*{why}"):
@@ -107,9 +105,7 @@ MOONS = example("Which moons has Mars?")
         ("?", "en", False),
     ],
 )
-def test_the_same_words_in_one_language_are_the_same_question(
-    text: str, language: str | None, same: bool
-) -> None:
+def test_equal_words_in_a_language_are_one(text: str, language: str | None, same: bool) -> None:
     assert (find_confirmed(text, language, [MOONS]) is MOONS) is same
 
 

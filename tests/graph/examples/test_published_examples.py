@@ -26,9 +26,7 @@ def found() -> ExampleCollection:
     return read_shacl(ARCHIVE)
 
 
-def test_every_query_is_read_and_each_fifth_by_the_strict_parser_too(
-    found: ExampleCollection,
-) -> None:
+def test_each_query_is_read_and_every_fifth_by_the_strict_parser(found: ExampleCollection) -> None:
     assert [one.iri for one in found.examples if parse_tree(one.query).form != one.form] == []
     assert [one.iri for one in found.examples[::5] if find_syntax_fault(one.query)] == []
 
@@ -39,9 +37,7 @@ def test_every_file_is_read(found: ExampleCollection) -> None:
     assert {one.form for one in found.examples} == {"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"}
 
 
-def test_written_into_a_folder_and_read_again_they_are_equal(
-    found: ExampleCollection, tmp_path: Path
-) -> None:
+def test_they_are_read_as_they_were_written(found: ExampleCollection, tmp_path: Path) -> None:
     examples = {example.iri: example for example in found.examples}
 
     ExampleFolder(tmp_path / "all").add(list(examples.values()))

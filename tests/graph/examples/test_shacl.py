@@ -66,9 +66,7 @@ def test_everything_that_is_said_of_an_example_is_read(tmp_path: Path) -> None:
         ("spex:describe", "DESCRIBE <http://example.org/1>", "DESCRIBE"),
     ],
 )
-def test_queries_of_all_forms_are_examples(
-    tmp_path: Path, predicate: str, query: str, form: str
-) -> None:
+def test_all_forms_are_examples(tmp_path: Path, predicate: str, query: str, form: str) -> None:
     text = f'{HEAD} :1 a sh:SPARQLExecutable ; rdfs:comment "?!" ; {predicate} "{query}" .'
     (example,) = read_shacl(written(tmp_path, text)).examples
     assert (example.query, example.form) == (query, form)

@@ -43,9 +43,7 @@ def predicates(profile: Profile) -> dict[str, int]:
 
 @pytest.mark.usefixtures("big")
 @pytest.mark.parametrize("cap", [20, 100])
-def test_lists_that_a_silent_cap_cuts_are_read_to_their_end(
-    store: Store, exact: Profile, cap: int
-) -> None:
+def test_lists_cut_by_a_silent_cap_are_read_whole(store: Store, exact: Profile, cap: int) -> None:
     refusal = faults.refused_where(COUNT_ALL, "too dear")
     profile = asked(CappedServer(store, cap=cap), refusal, max_queries=400)
     assert classes(profile) == classes(exact)

@@ -31,9 +31,7 @@ def test_the_last_marker_line_counts(text: str, expected: tuple[int, ...]) -> No
 
 
 @given(st.text(), st.lists(st.integers(1, 20), min_size=1, unique=True))
-def test_whatever_is_thought_before_the_last_line_what_it_says_is_read(
-    thought: str, numbers: list[int]
-) -> None:
+def test_the_last_line_is_read_after_any_thoughts(thought: str, numbers: list[int]) -> None:
     said = f"{thought}\nPICK: {', '.join(map(str, numbers))}"
 
     assert parse_picked_numbers(said, 20) == tuple(numbers)

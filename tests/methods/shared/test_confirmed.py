@@ -67,9 +67,7 @@ async def test_the_same_question_gets_the_confirmed_query_and_who_confirmed_it(
     assert (answer.usage.llm_calls, answer.usage.requests >= 1) == (0, True)
 
 
-async def test_another_question_gets_none_nor_does_what_nobody_confirmed(
-    moons: KnowledgeGraph,
-) -> None:
+async def test_another_question_gets_none_nor_what_nobody_confirmed(moons: KnowledgeGraph) -> None:
     for question in (
         Question("Which moon has Mars?", "en"),
         Question("Which moons has Mars?", "de"),
@@ -118,9 +116,7 @@ async def test_a_result_that_changed_says_how(moons: KnowledgeGraph) -> None:
     assert (no.boolean, no.confirmed.change) == (False, "other values")
 
 
-async def test_of_several_graphs_the_one_confirmed_last_answers(
-    moons: KnowledgeGraph, tmp_path: Path
-) -> None:
+async def test_the_graph_confirmed_last_answers(moons: KnowledgeGraph, tmp_path: Path) -> None:
     with served(PETS, tmp_path / "pets", examples=()) as (pets, _):
         older = replace(knowing(moons, PHOBOS.query, rows=1, when="2025"), name="older")
         newer = replace(knowing(moons, JUPITER, rows=2, when="2026"), name="newer")

@@ -48,9 +48,7 @@ async def test_the_prompt_says_how_each_term_is_used() -> None:
 
 
 @pytest.mark.parametrize("last", ["Here you are.", "{}"])
-async def test_a_comment_goes_to_the_term_of_its_number_without_json_it_is_asked_for_again(
-    last: str,
-) -> None:
+async def test_a_comment_goes_to_the_term_of_its_number_or_is_asked_for_again(last: str) -> None:
     good = said((2, "Who\nsells."), (1, "A sale."), (9, "Nothing."), (3, " "))
     for replies, expected in (
         (("Sure!", good), [("Deal", "A sale."), ("seller", "Who sells.")]),

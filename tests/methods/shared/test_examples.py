@@ -136,9 +136,7 @@ def test_the_first_example_is_the_one_that_helps_most(
     assert count is None or len(questions) == count
 
 
-def test_of_equally_near_ones_what_is_written_goes_before_what_is_generated(
-    moons: KnowledgeGraph,
-) -> None:
+def test_of_equally_near_ones_written_go_before_generated_ones(moons: KnowledgeGraph) -> None:
     generated = example("Which moon is small?", "?x onto:small true", origin="generated")
     written = replace(generated, query=generated.query.replace("small", "tiny"), origin="written")
     stored = replace(moons, examples=(generated, written))

@@ -41,9 +41,7 @@ def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> N
 
 
 @pytest.mark.parametrize("embedder", ["", "hashed"])
-def test_words_and_spellings_are_found_and_what_is_told_of_a_thing(
-    pets: KnowledgeGraph, embedder: str
-) -> None:
+def test_words_spellings_and_facts_are_found(pets: KnowledgeGraph, embedder: str) -> None:
     index = index_cache.build_index(pets, "classes", embedder, [DOG, CAT], embedder)
 
     assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
@@ -103,9 +101,7 @@ def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 @pytest.mark.parametrize(
     "question", ["What version is this?", "Who published it?", "What is the pet register?"]
 )
-def test_a_question_that_names_it_or_what_it_tells_gets_it(
-    pets_graph: KnowledgeGraph, question: str
-) -> None:
+def test_a_question_that_names_it_gets_it(pets_graph: KnowledgeGraph, question: str) -> None:
     [piece] = build_description_texts([question], pets_graph)
 
     assert 'publisher "Ann"' in piece.texts[0] and 'version "3.1"' in piece.texts[0]

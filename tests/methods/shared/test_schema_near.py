@@ -107,9 +107,7 @@ async def shown(
     )
 
 
-async def test_a_shape_has_several_lengths_in_which_what_is_near_is_left_longest(
-    wide: KnowledgeGraph,
-) -> None:
+async def test_a_shape_has_several_lengths_what_is_near_stays_last(wide: KnowledgeGraph) -> None:
     asked = "What is the weight of thing 1?"
     [piece] = await shown(asked, wide)
     [plain] = await shown(asked, wide, ShapeParts(ordered=False))
@@ -164,9 +162,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
     assert alone == town
 
 
-async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
-    wide: KnowledgeGraph,
-) -> None:
+async def test_beside_the_schema_a_shape_has_the_lines_that_matter(wide: KnowledgeGraph) -> None:
     near = GraphClass(await link("What is the weight of thing 1?", wide), THING)
 
     [piece] = await build_shape_texts([near] * 2, ShapeParts(), is_beside=True)

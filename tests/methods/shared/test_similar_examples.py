@@ -87,9 +87,7 @@ async def test_an_example_answers_other_wordings_and_names(
 @for_each(
     "question", ["Who invented the hammer?", "Which goods does nobody sell?", "How old is it?"]
 )
-async def test_an_example_with_another_meaning_is_never_sure(
-    question: str, goods: KnowledgeGraph
-) -> None:
+async def test_an_example_of_other_meaning_is_unsure(question: str, goods: KnowledgeGraph) -> None:
     outcome = await ask(question, goods)
     best = outcome if isinstance(outcome, Answer) else outcome.best
     assert best is None or best.confidence < 0.5

@@ -66,9 +66,7 @@ METHODS: dict[str, Method] = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-async def test_every_method_with_a_model_tells_it_what_was_taught(
-    fleet: KnowledgeGraph, name: str
-) -> None:
+async def test_methods_tell_their_model_what_was_taught(fleet: KnowledgeGraph, name: str) -> None:
     said = await told(METHODS[name], fleet)
     assert '- "vehicles" means o:Car or o:Lorry' in said
     assert '- "top yard" means :north' in said

@@ -40,9 +40,7 @@ def test_an_order_in_the_query_is_kept_and_yes_or_no_needs_no_column(local: Know
     assert found.answer is not None and found.answer.boolean is False
 
 
-def test_a_column_must_be_in_the_result_and_told_where_there_are_several(
-    local: KnowledgeGraph,
-) -> None:
+def test_a_column_must_be_in_the_result_and_told_if_there_are_many(local: KnowledgeGraph) -> None:
     box = toolbox(local, guarded=False)
     wrong = called(box, "answer", query=MARS, columns=["moon"])
     none = called(box, "answer", query=MARS, columns=[])
@@ -61,9 +59,7 @@ def test_an_empty_result_is_taken_when_it_comes_again(local: KnowledgeGraph) -> 
     assert again.answer.confidence == 0.4 and again.answer.why_empty
 
 
-def test_iris_that_nothing_has_shown_are_told_once_and_those_that_are_lacking_always(
-    local: KnowledgeGraph,
-) -> None:
+def test_unshown_iris_are_told_once_and_lacking_ones_always(local: KnowledgeGraph) -> None:
     box = toolbox(local)
     query = "SELECT ?m { ?m ont:discoverer space:Galileo_Galilei }"
     first = called(box, "answer", query=query, columns=["m"])
@@ -78,9 +74,7 @@ def test_iris_that_nothing_has_shown_are_told_once_and_those_that_are_lacking_al
     assert "the graph has no ont:discoveredBy; nearest: ont:discoverer" in found[0].text
 
 
-def test_what_a_result_has_shown_and_standard_vocabularies_may_be_used(
-    local: KnowledgeGraph,
-) -> None:
+def test_what_a_result_showed_and_standard_vocabularies_may_be_used(local: KnowledgeGraph) -> None:
     box = toolbox(local)
     query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
     assert called(box, "answer", query=query, columns=["m"], certainty=1.0).ends == "answer"
@@ -102,9 +96,7 @@ def test_a_result_that_nobody_has_seen_is_shown_once(local: KnowledgeGraph) -> N
     assert again.ends == "answer"
 
 
-def test_a_result_of_another_query_or_of_a_candidate_that_was_proposed_is_no_news(
-    local: KnowledgeGraph,
-) -> None:
+def test_a_result_of_another_query_or_of_a_proposed_one_is_no_news(local: KnowledgeGraph) -> None:
     box, other = toolbox(local), toolbox(local)
     called(box, "execute", query=MARS)
     query = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
@@ -117,9 +109,7 @@ def test_a_result_of_another_query_or_of_a_candidate_that_was_proposed_is_no_new
     assert found.ends == "answer"
 
 
-def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
-    local: KnowledgeGraph,
-) -> None:
+def test_an_empty_result_is_told_even_where_its_iris_were_doubted(local: KnowledgeGraph) -> None:
     box = toolbox(local)
     query = "SELECT ?m { ?m ont:orbits space:Apollo_11 }"
     texts = [called(box, "answer", query=query, columns=["m"]).text for _ in range(2)]
@@ -135,9 +125,7 @@ def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
         ("", "the query is empty"),
     ],
 )
-def test_a_query_that_gives_no_answer_is_refused(
-    local: KnowledgeGraph, query: str, told: str
-) -> None:
+def test_a_query_without_answer_is_refused(local: KnowledgeGraph, query: str, told: str) -> None:
     found = called(toolbox(local, guarded=False), "answer", query=query, columns=["m"])
     assert found.failed and told in found.text and found.answer is None
 

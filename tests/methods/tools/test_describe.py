@@ -17,9 +17,7 @@ SMALL = {"": "http://example.org/"}
 PREFIX = "@prefix : <http://example.org/> . "
 
 
-async def test_both_ways_grouped_by_predicate_with_counts_or_outgoing_alone(
-    space: KnowledgeGraph,
-) -> None:
+async def test_both_ways_by_predicate_with_counts_or_outgoing_alone(space: KnowledgeGraph) -> None:
     told = await called(space, "describe", iri="space:Jupiter")
     outgoing = await called(space, "describe", iri="space:Jupiter", boundary="outgoing")
     assert told.text.startswith("space:Jupiter a ont:Planet\n")
@@ -29,9 +27,7 @@ async def test_both_ways_grouped_by_predicate_with_counts_or_outgoing_alone(
     assert "ont:orbits space:Sun" in outgoing.text and "←" not in outgoing.text
 
 
-async def test_nary_nodes_are_opened_one_level_further_or_what_they_hold_is_named(
-    space: KnowledgeGraph,
-) -> None:
+async def test_nary_nodes_are_opened_further_or_named_by_content(space: KnowledgeGraph) -> None:
     told = await called(space, "describe", iri="space:Neil_Armstrong")
     assert '← ont:member "crew member" 2' in told.text
     line = line_with(told, "  crew:Apollo_11-1 a ont:CrewMembership: ")
@@ -101,9 +97,7 @@ async def test_many_predicates_are_all_named(tmp_path: Path) -> None:
     assert all(f":p{n}x" in told.text for n in range(60))
 
 
-async def test_the_boundaries_of_the_limits_go_before_what_a_call_asks_for(
-    space: KnowledgeGraph,
-) -> None:
+async def test_the_bounds_of_the_limits_go_before_what_a_call_asks(space: KnowledgeGraph) -> None:
     limits = ToolLimits(individuals="outgoing", schema="outgoing")
 
     for iri in ("https://example.org/space/Jupiter", "https://example.org/space/ontology#Moon"):
@@ -211,9 +205,7 @@ async def test_properties_come_with_share_kind_and_example_both_ways(space: Know
 
 
 @pytest.mark.parametrize("local", [True, False])
-async def test_a_class_that_the_profile_does_not_know_is_asked_for(
-    tmp_path: Path, local: bool
-) -> None:
+async def test_a_class_that_the_profile_lacks_is_asked_for(tmp_path: Path, local: bool) -> None:
     with served(PETS, tmp_path, prefixes=SMALL, local=local) as (graph, _):
         predicates = tuple(
             replace(one, subject_classes=(), object_classes=()) for one in graph.profile.predicates
@@ -226,9 +218,7 @@ async def test_a_class_that_the_profile_does_not_know_is_asked_for(
     assert line_with(told, "^:visitor").startswith("^:visitor 50%")
 
 
-async def test_what_the_graph_does_not_hold_or_what_is_no_class_is_an_error(
-    space: KnowledgeGraph,
-) -> None:
+async def test_what_the_graph_lacks_or_what_is_no_class_is_an_error(space: KnowledgeGraph) -> None:
     with pytest.raises(QueryError):
         await called(space, "describe", iri="space:Nobody_At_All")
     with pytest.raises(QueryError, match="nothing in the graph is of the class"):

@@ -63,9 +63,7 @@ def test_true_and_false_are_told_with_the_reason_for_false(local: KnowledgeGraph
     assert no.text.startswith("false\nif true was to be expected: Nothing in the graph matches")
 
 
-def test_a_described_thing_is_shown_as_triples_and_a_result_cut_off_says_by_whom(
-    local: KnowledgeGraph,
-) -> None:
+def test_a_described_thing_is_shown_as_triples_a_cut_says_by_whom(local: KnowledgeGraph) -> None:
     found = called(toolbox(local), "execute", query="DESCRIBE space:Titan")
     assert found.text.startswith("13 triples")
     assert "space:Titan|ont:orbits|space:Saturn" in found.text
@@ -102,16 +100,12 @@ def test_a_query_is_repaired_and_the_repair_told(local: KnowledgeGraph) -> None:
         ("INSERT DATA { <a:a> <b:b> <c:c> }", "this one is an update"),
     ],
 )
-def test_a_query_that_cannot_run_is_told_at_its_place(
-    local: KnowledgeGraph, query: str, text: str
-) -> None:
+def test_a_broken_query_is_told_at_its_place(local: KnowledgeGraph, query: str, text: str) -> None:
     found = called(toolbox(local), "execute", query=query)
     assert found.failed and found.query is None and re.search(text, found.text, re.DOTALL)
 
 
-def test_names_that_the_graph_lacks_or_the_part_at_fault_explain_an_empty_result(
-    local: KnowledgeGraph,
-) -> None:
+def test_lacking_names_or_the_part_at_fault_explain_an_empty_result(local: KnowledgeGraph) -> None:
     query = "SELECT ?m { ?m a ont:Mooon ; ont:orbit space:Saturn }"
     found = called(toolbox(local), "execute", query=query)
     assert found.rows == 0 and not found.failed
@@ -176,9 +170,7 @@ def test_a_page_shows_texts_that_a_whole_result_cuts() -> None:
         ("SELECT ?m { ?m onto:orbits }", "the query failed: ", ""),
     ],
 )
-def test_why_a_query_is_empty_comes_with_queries_that_give_rows(
-    query: str, text: str, seen: str
-) -> None:
+def test_an_empty_query_comes_with_some_that_give_rows(query: str, text: str, seen: str) -> None:
     with served(MOONS, PREFIXES) as (_, graph):
         found = called(toolbox(graph), "why_empty", query=query)
 

@@ -88,9 +88,7 @@ async def test_a_candidate_has_words_in_quotes_its_query_its_rows_and_the_words_
     assert none.rows == 0 and none.answer is None
 
 
-async def test_results_are_the_same_in_whatever_order_their_columns_are(
-    space: KnowledgeGraph,
-) -> None:
+async def test_results_are_the_same_in_any_order_of_their_columns(space: KnowledgeGraph) -> None:
     proposal = await propose(Question("Which moons orbit Saturn?"), space)
     best = cluster_candidates(proposal.candidates)[0]
     both = [("moon", "planet"), ("planet", "moon")]

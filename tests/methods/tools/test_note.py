@@ -136,9 +136,7 @@ def test_a_note_cannot_pass_for_anything_else(moons: KnowledgeGraph) -> None:
     ("sentence", "why"),
     [(" \n ", "the note is empty"), ("x" * (MAX_NOTE_CHARACTERS + 1), "at most 300 characters")],
 )
-def test_what_is_no_note_is_told_and_ends_nothing(
-    moons: KnowledgeGraph, sentence: str, why: str
-) -> None:
+def test_wrong_notes_are_told_and_go_on(moons: KnowledgeGraph, sentence: str, why: str) -> None:
     trace, _ = grasp(moons, sentence, notes="keep")
 
     [use] = uses(trace)

@@ -71,9 +71,7 @@ CLUBS = """
 """
 
 
-async def test_names_that_are_longer_nodes_without_name_and_names_of_classes_are_told_apart(
-    tmp_path: Path,
-) -> None:
+async def test_longer_names_nameless_nodes_and_class_names_are_told_apart(tmp_path: Path) -> None:
     numbered = "".join(f':v{n} a :Invoice ; rdfs:label "invoice {n}" . ' for n in range(9))
     with served(CLUBS + numbered, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
         texts = [
@@ -121,9 +119,7 @@ PAPERS = """
 """
 
 
-async def test_a_word_in_iris_alone_and_a_people_come_in_each_form_they_are_stored_in(
-    tmp_path: Path,
-) -> None:
+async def test_a_word_in_iris_alone_and_a_people_come_in_each_stored_form(tmp_path: Path) -> None:
     with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
         papers = await called(graph, "overview", question="Papers by Smith")
         people = await called(graph, "overview", question="How many German persons are there?")

@@ -127,9 +127,7 @@ async def test_a_schema_is_the_same_for_any_question_if_it_has_room(space: Knowl
     assert await names_of(space, most=100) is None
 
 
-def test_units_and_ages_are_told_of_where_question_and_graph_have_them(
-    graph: KnowledgeGraph,
-) -> None:
+def test_units_and_ages_are_told_where_question_and_graph_have_them(graph: KnowledgeGraph) -> None:
     units = "units: b:length in metre" if _name(graph) == "bridges" else ""
     converted = units and f"{units}\n2 mile is 3218.688 metre"
 

@@ -77,9 +77,7 @@ async def test_a_hit_has_its_iri_what_it_is_and_what_meets_there_all_counts_as_s
     assert f"https://example.org/space/{seen}" in found.seen or not seen
 
 
-async def test_a_hit_takes_few_tokens_and_properties_that_hits_share_are_named_once(
-    space: KnowledgeGraph,
-) -> None:
+async def test_hits_take_few_tokens_and_shared_properties_come_once(space: KnowledgeGraph) -> None:
     found = await called(space, "search_entity", query="apollo")
     assert len(found.text.splitlines()) == 10
     assert estimate_tokens(found.text) <= 10 * 45
@@ -100,17 +98,13 @@ async def test_values_are_found_with_the_thing_that_has_them(tmp_path: Path) -> 
     assert "http://example.org/a1" in found.seen
 
 
-async def test_nothing_found_says_what_to_try_and_nothing_asked_is_refused(
-    space: KnowledgeGraph,
-) -> None:
+async def test_a_miss_says_what_to_try_and_nothing_asked_is_refused(space: KnowledgeGraph) -> None:
     found = await called(space, "search_entity", query="xyzzy")
     assert found.text.startswith('nothing found for "xyzzy". Try') and not found.failed
     assert (await called(space, "search_entity", query=" ")).failed
 
 
-async def test_a_graph_that_does_not_tell_classes_still_gives_hits_and_a_dead_one_an_error(
-    tmp_path: Path,
-) -> None:
+async def test_a_graph_without_classes_gives_hits_and_a_dead_one_an_error(tmp_path: Path) -> None:
     with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
         server.always = faults.status(400, "too complex")
         found = await called(graph, "search_entity", query="Titan")
@@ -138,9 +132,7 @@ PREFIXES = {
 }
 
 
-async def test_variants_of_one_property_take_one_line_and_another_code_is_another(
-    tmp_path: Path,
-) -> None:
+async def test_variants_of_a_property_take_one_line_another_code_another(tmp_path: Path) -> None:
     with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
         found = await called(graph, "search_property", query="knows")
         other = await called(graph, "search_property", query="known since")
@@ -229,9 +221,7 @@ async def test_a_place_of_a_pattern_is_searched(
         ("DELETE WHERE { ?search ?p ?o }", "DELETE|read|update"),
     ],
 )
-async def test_a_query_that_cannot_restrict_is_refused(
-    space: KnowledgeGraph, sparql: str, why: str
-) -> None:
+async def test_a_useless_query_is_refused(space: KnowledgeGraph, sparql: str, why: str) -> None:
     with pytest.raises(QueryError, match=why):
         await called(space, "search_autocomplete", sparql=sparql, query="x")
 
@@ -290,9 +280,7 @@ async def test_without_constraints_all_is_searched(space: KnowledgeGraph) -> Non
     assert open_.text == plain.text
 
 
-async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(
-    space: KnowledgeGraph,
-) -> None:
+async def test_too_many_candidates_are_told_and_the_best_hits_tried(space: KnowledgeGraph) -> None:
     search: dict[str, Any] = {
         "position": "subject",
         "query": "titan",
@@ -330,9 +318,7 @@ async def test_a_search_out_of_time_says_so(tmp_path: Path) -> None:
     assert "- space:Titan a ont:Moon" in found.text
 
 
-async def test_a_remote_graph_is_asked_at_most_twice_for_a_bounded_number_of_candidates(
-    tmp_path: Path,
-) -> None:
+async def test_a_remote_graph_is_asked_at_most_twice_for_bounded_candidates(tmp_path: Path) -> None:
     with served(SAMPLE, tmp_path, prefixes=SPACE) as (graph, server):
         await called(graph, "search_entity", query="apollo")
         assert len(server.requests) <= 2

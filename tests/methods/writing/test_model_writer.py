@@ -97,9 +97,7 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_it_admits_the_queries_of_the_sample(
-    compiler: "xgrammar.GrammarCompiler", form: str
-) -> None:
+def test_it_admits_the_sample_s_queries(compiler: "xgrammar.GrammarCompiler", form: str) -> None:
     path = sample.questions_path().with_suffix(".jsonl")
 
     for question in read_questions(path):
@@ -167,9 +165,7 @@ async def test_the_model_is_shown_names_and_its_query_has_iris(space: KnowledgeG
     assert EXAMPLE not in str(model.requests[0].messages)
 
 
-async def test_the_same_query_in_other_words_is_one_and_the_likeliest_comes_first(
-    space: KnowledgeGraph,
-) -> None:
+async def test_one_query_in_other_words_is_one_the_likeliest_first(space: KnowledgeGraph) -> None:
     replies = [
         _said("SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }", -2.0),
         _said("SELECT ?v0 WHERE { <Jupiter> <orbits> ?v0 . }", -1.0),

@@ -145,9 +145,7 @@ def test_a_query_comes_back_as_it_was(query: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([*ItemKind]), LABELS), max_size=8))
-def test_no_two_terms_have_one_name_whatever_their_labels_are(
-    given_terms: list[tuple[ItemKind, str]],
-) -> None:
+def test_terms_have_own_names_with_any_labels(given_terms: list[tuple[ItemKind, str]]) -> None:
     listed = [
         ListedTerm(kind, str(Literal(label)) if kind is ItemKind.VALUE else f"{EX}{at}", label)
         for at, (kind, label) in enumerate(given_terms)

@@ -53,9 +53,7 @@ def test_words_that_say_nothing_more_are_not(question: str, word: str, zoo: Know
         ("What is the weight of each animal?", "each"),
     ],
 )
-def test_one_who_reads_the_query_sees_what_groups_and_columns_say(
-    question: str, word: str, zoo: Known
-) -> None:
+def test_a_reader_sees_what_groups_and_columns_say(question: str, word: str, zoo: Known) -> None:
     proposal = zoo.proposal(question)
     best = cluster_candidates(proposal.candidates)[0].best
     assert word not in decide.find_omitted_words(proposal, best, is_query_shown=True)
@@ -110,9 +108,7 @@ def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, z
         ("Which whistling birds live in Penguin Pool?", 1),
     ],
 )
-def test_a_whole_class_is_no_sure_answer_if_a_word_is_left(
-    question: str, share: float, zoo: Known
-) -> None:
+def test_a_class_is_not_sure_if_a_word_is_left(question: str, share: float, zoo: Known) -> None:
     proposal = zoo.proposal(question)
     best = cluster_candidates(proposal.candidates)[0].best
     assert decide.compute_confidence_factor(proposal, best, rows=3) == share

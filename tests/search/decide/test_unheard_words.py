@@ -65,9 +65,7 @@ def test_fillers_hardly_lower_the_confidence(question: str, plain: str, tmp_path
         ("Planets with rings", []),
     ],
 )
-def test_the_words_that_say_what_is_asked_for(
-    question: str, words: list[str], space: Known
-) -> None:
+def test_words_that_say_what_is_asked_for(question: str, words: list[str], space: Known) -> None:
     proposal = space.proposal(question)
     subject = FaultContext(proposal, cluster_candidates(proposal.candidates)[0].best)
     found = [proposal.question.tokens[at].text for at in find_requested_tokens(subject)]

@@ -115,9 +115,7 @@ async def test_a_thing_is_linked_by_a_name_that_only_the_endpoint_knows(
     assert len(server.requests) == 1
 
 
-async def test_what_was_found_is_not_asked_for_again(
-    known: KnowledgeGraph, server: SparqlServer
-) -> None:
+async def test_finds_are_not_asked_for_again(known: KnowledgeGraph, server: SparqlServer) -> None:
     graph = fresh(known)
     first = await asked("Which moons does Jupiter have?", graph, server)
     again = await asked("How many moons does Jupiter have?", graph, server)
@@ -127,9 +125,7 @@ async def test_what_was_found_is_not_asked_for_again(
     }
 
 
-async def test_a_question_without_a_name_asks_nothing(
-    known: KnowledgeGraph, server: SparqlServer
-) -> None:
+async def test_without_names_nothing_is_asked(known: KnowledgeGraph, server: SparqlServer) -> None:
     linked = await asked("How many moons are there?", fresh(known), server)
     assert linked.get_links(ItemKind.CLASS)
     assert server.requests == []
@@ -160,9 +156,7 @@ class Lying(PlainNames):
         return [[NamedItem(SPACE + "Mars", (("Mars", ""),))] for _ in texts]
 
 
-async def test_a_search_that_lies_gives_way_to_exact_labels(
-    known: KnowledgeGraph, server: SparqlServer
-) -> None:
+async def test_lying_searches_yield_to_labels(known: KnowledgeGraph, server: SparqlServer) -> None:
     graph = replace(known, name_search=Lying(get_naming(known.profile)))
     linked = await asked("Which moons does Jupiter have?", graph, server)
     assert [link.target for link in linked.get_links(ItemKind.ENTITY)] == [SPACE + "Jupiter"]
@@ -213,9 +207,7 @@ PEOPLE = "\n".join(f":p{n} :livesIn :t17 ; :bornIn :t{n} ." for n in range(20))
         ("What is the area of Orlen?", f"{PEOPLE} :x :livesIn :t23 . :y :livesIn :t23 .", "t17"),
     ],
 )
-async def test_of_many_things_of_one_name_the_likeliest_are_linked(
-    question: str, more: str, meant: str
-) -> None:
+async def test_of_many_namesakes_the_likeliest_link(question: str, more: str, meant: str) -> None:
     store = store_of(f"{PREFIXES}{TOWNS}\n{more}\n")
     with SparqlServer(store) as server:
         linked = await asked(question, graph_over(store), server)

@@ -91,9 +91,7 @@ MEASURED = NameIndex.from_names(
         ("Which are less frequent than 3?", "comparative", False, "frequency"),
     ],
 )
-def test_an_adjective_leads_to_the_noun_of_its_scale(
-    question: str, degree: str, up: bool, noun: str
-) -> None:
+def test_adjectives_lead_to_scale_nouns(question: str, degree: str, up: bool, noun: str) -> None:
     linked = link_question(tokenize(question, "en"), MEASURED)
     [operator] = detect_operators(linked.reading, linked.scales).get_operators(
         "superlative", "comparative"

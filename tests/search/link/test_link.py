@@ -134,9 +134,7 @@ KNOWN = "Marie Curie of the Pacific ocean's launch sites photo first name AB-12 
 
 @given(words=st.lists(st.sampled_from(KNOWN.split()), max_size=15))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_known_words_are_linked_and_similarities_are_shares(
-    words: list[str], index: NameIndex
-) -> None:
+def test_known_words_link_and_similarities_are_shares(words: list[str], index: NameIndex) -> None:
     linked = link_question(tokenize(" ".join(words)), index)
     for one in linked.links:
         check(one, len(linked.reading.tokens))

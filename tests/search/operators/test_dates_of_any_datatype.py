@@ -53,9 +53,7 @@ DATATYPES = ("^^xsd:date", "", "@en", "^^xsd:dateTimes")
         ("the latest probe", "p9"),
     ],
 )
-def test_dates_are_compared_whatever_their_datatype(
-    datatype: str, question: str, expected: str
-) -> None:
+def test_dates_of_any_datatype_are_compared(datatype: str, question: str, expected: str) -> None:
     assert answer(fleet(datatype), question) == set(expected.split())
 
 

@@ -209,9 +209,7 @@ def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
 
 
 @for_each(("fault", "question", "spoil"), SPOILT)
-def test_a_spoilt_query_has_the_fault(
-    fault: str, question: str, spoil: Spoil, space: Known
-) -> None:
+def test_spoilt_queries_have_faults(fault: str, question: str, spoil: Spoil, space: Known) -> None:
     assert fault not in find_faults(subject(space, question))
     assert fault in find_faults(subject(space, question, spoil))
 

@@ -70,9 +70,7 @@ def test_the_language_is_told_by_the_function_words(text: str) -> None:
 @for_each(
     ("given", "used"), [("de", "de"), ("de-AT", "de"), ("FR", "fr"), ("ja", "en"), ("", "en")]
 )
-def test_a_language_that_is_given_is_used_english_where_there_is_no_list(
-    given: str, used: str
-) -> None:
+def test_a_given_language_is_used_english_where_there_is_no_list(given: str, used: str) -> None:
     assert tokenize("Which moons are there?", given).language == used
 
 

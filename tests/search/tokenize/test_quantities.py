@@ -36,9 +36,7 @@ def test_spelled_numbers_are_told_from_digits() -> None:
 
 
 @for_each(("text", "language", "first", "last"), read_table(__file__, "days.txt"))
-def test_words_tell_days_if_need_be_from_today(
-    text: str, language: str, first: str, last: str
-) -> None:
+def test_words_tell_days_even_from_today(text: str, language: str, first: str, last: str) -> None:
     (quantity,) = tokenize(text, language).resolve_dates(days("2024-03-31")[0]).quantities
     assert quantity.days == days(first, last)
 

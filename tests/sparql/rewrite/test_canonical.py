@@ -141,9 +141,7 @@ def test_the_direction_of_an_order_counts_and_groups_within_groups_are_looked_in
     st.lists(st.tuples(*[st.sampled_from(["?a", "?b", ":x", ":y"])] * 3), min_size=1, max_size=4),
     st.permutations(["?a", "?b"]),
 )
-def test_other_names_for_variables_give_the_same(
-    triples: list[tuple[str, str, str]], names: list[str]
-) -> None:
+def test_variables_may_be_renamed(triples: list[tuple[str, str, str]], names: list[str]) -> None:
     written = " . ".join(" ".join(triple) for triple in triples)
     renamed = written.replace("?a", "?1").replace("?b", names[1]).replace("?1", names[0])
 

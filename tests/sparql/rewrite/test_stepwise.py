@@ -40,9 +40,7 @@ OUTER = st.sampled_from(
 
 
 @given(TRIPLES, OUTER, st.sampled_from(["NOT EXISTS", "EXISTS"]), INNER)
-def test_a_query_in_steps_gives_the_same(
-    triples: list[Triple], outer: str, word: str, inner: str
-) -> None:
+def test_steps_give_the_same(triples: list[Triple], outer: str, word: str, inner: str) -> None:
     store = Store()
     store.extend(Quad(*triple) for triple in triples)
     where = outer.format(f"FILTER {word} {{ {inner} }}")

@@ -61,9 +61,7 @@ OTHER_PREFIX = f"PREFIX ex: <http://other.org/> SELECT * {{ ?m ex:p <{SATURN}> }
         ),
     ],
 )
-def test_all_places_of_a_thing_are_swapped_and_nothing_else(
-    query: str, new: str, changed: str
-) -> None:
+def test_all_places_of_a_thing_alone_are_swapped(query: str, new: str, changed: str) -> None:
     assert swap(query, NamedNode(SATURN), new) == changed
 
 
@@ -94,9 +92,7 @@ def test_all_places_of_a_thing_are_swapped_and_nothing_else(
         ('"1969"^^xsd:gYear', value("1969", v.XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
     ],
 )
-def test_a_value_is_written_as_the_old_one_was(
-    before: str, old: Literal, new: str, after: str
-) -> None:
+def test_a_value_is_written_as_before(before: str, old: Literal, new: str, after: str) -> None:
     query = "SELECT * {{ ?s ex:p ?v FILTER(?v > {0}) }} LIMIT 5"
     assert swap(query.format(before), old, new) == query.format(after)
 

@@ -47,9 +47,7 @@ def under(veil: TermMasker, asked: str = ASKED) -> Context:
         ("Which one of the planets is the largest?", "Which one of the planets is the largest?"),
     ],
 )  # fmt: skip
-def test_a_question_names_no_thing_and_no_value(
-    near: KnowledgeGraph, asked: str, shown: str
-) -> None:
+def test_a_question_names_no_thing_or_value(near: KnowledgeGraph, asked: str, shown: str) -> None:
     assert veil_of(near, asked).mask_question() == shown
 
 
@@ -67,9 +65,7 @@ def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
     assert veil.unmask_query("hidden:e2") == f"<{iri}>"
 
 
-def test_what_a_number_stands_for_has_one_placeholder_in_question_and_query(
-    near: KnowledgeGraph,
-) -> None:
+def test_a_number_has_one_placeholder_in_question_and_query(near: KnowledgeGraph) -> None:
     veil = veil_of(near)
 
     masked = veil.mask_query('SELECT ?m { ?m ont:discoveryYear "1850"^^xsd:gYear }')
@@ -113,9 +109,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
         ("Is there a pension scheme?", "Is there a pension scheme?"),
     ],
 )
-def test_what_is_odd_to_write_is_hidden_in_one_piece(
-    odd: KnowledgeGraph, asked: str, shown: str
-) -> None:
+def test_odd_writing_is_hidden_in_one_piece(odd: KnowledgeGraph, asked: str, shown: str) -> None:
     assert veil_of(odd, asked).mask_question() == shown
 
 
@@ -168,9 +162,7 @@ def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None
     assert veil.mask_text(ours) == ours
 
 
-def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
-    odd: KnowledgeGraph,
-) -> None:
+def test_declared_terms_are_of_the_schema_and_placeholders_stay(odd: KnowledgeGraph) -> None:
     veil = veil_of(odd)
 
     assert veil.mask_query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
@@ -179,9 +171,7 @@ def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
     assert veil.mask_query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
 
 
-def test_every_literal_of_the_graph_is_written_as_a_placeholder_and_so_are_things(
-    near: KnowledgeGraph,
-) -> None:
+def test_literals_of_the_graph_and_things_are_written_as_placeholders(near: KnowledgeGraph) -> None:
     titan = "https://example.org/space/Titan"
     words, arrays = TermWriter(under(veil_of(near)), {titan: "Titan"}), near.arrays
     assert arrays is not None
@@ -211,9 +201,7 @@ def test_every_literal_of_the_graph_is_written_as_a_placeholder_and_so_are_thing
         "SELECT ?m { SERVICE <askgraph:sample> { ?m a ont:Moon } }",
     ],
 )  # fmt: skip
-def test_a_masked_query_means_the_same_once_it_is_unveiled(
-    near: KnowledgeGraph, query: str
-) -> None:
+def test_a_masked_query_means_the_same_once_unveiled(near: KnowledgeGraph, query: str) -> None:
     veil = veil_of(near)
 
     masked = veil.mask_query(PREFIXES + query)
@@ -262,9 +250,7 @@ def test_a_placeholder_is_understood_wherever_a_model_puts_it(
     "wrong",
     ["hidden:e99", "hidden:e1-orbiting", "zzhidden:e1", "<http://e/chidden:e1>", '"xhidden:v1"'],
 )
-def test_what_is_no_placeholder_is_named_in_a_query_and_nothing_in_words(
-    near: KnowledgeGraph, wrong: str
-) -> None:
+def test_a_wrong_placeholder_is_named_in_a_query_alone(near: KnowledgeGraph, wrong: str) -> None:
     veil = veil_of(near)
     veil.mask_question()
 
