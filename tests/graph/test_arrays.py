@@ -199,9 +199,7 @@ def test_sets_of_any_size_step_alike(count: int) -> None:
 
 
 @given(TRIPLES, st.integers(1, 7), st.booleans())
-def test_the_edges_of_parts_one_after_another_are_all_edges(
-    triples: list[Triple], size: int, inverse: bool
-) -> None:
+def test_edges_of_parts_in_turn_are_all(triples: list[Triple], size: int, inverse: bool) -> None:
     graph = build_arrays(triples)
     for predicate in range(len(graph.predicates)):
         every = graph.get_edges(

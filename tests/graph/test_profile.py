@@ -304,7 +304,5 @@ def test_things_of_several_classes_count_for_each(quads: list[Quad]) -> None:
     assert list(build_partitions(build_arrays(store))) == counted(store)
 
 
-def test_the_partitions_of_the_sample_graph_are_those_that_sparql_counts(
-    store: Store, exact: parts.Profile
-) -> None:
+def test_the_sample_s_partitions_are_as_sparql_counts(store: Store, exact: parts.Profile) -> None:
     assert list(exact.partitions) == counted(store)

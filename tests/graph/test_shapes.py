@@ -81,9 +81,7 @@ async def test_a_predicate_that_leads_on_is_followed_from_its_example(
         assert store.query(f"ASK {{ <{here}> <{ONT}locatedIn> <{there}> }}")
 
 
-async def test_things_that_are_few_and_come_again_are_all_told(
-    exact: Profile, store: Store, arrays: GraphArrays
-) -> None:
+async def test_few_things_are_all_told(exact: Profile, store: Store, arrays: GraphArrays) -> None:
     shape = await shape_of(ONT + "CrewedMission", exact, store, arrays)
     values = {one.predicate.removeprefix(ONT): one.values for one in shape.lines}
 

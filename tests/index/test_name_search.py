@@ -56,9 +56,7 @@ SAIL = "http://www.openrdf.org/contrib/lucenesail#"
         ),
     ],
 )
-def test_words_are_asked_for_as_the_product_wants_them(
-    plugin: type[SparqlNameSearch], place: str, expected: str
-) -> None:
+def test_words_suit_the_product(plugin: type[SparqlNameSearch], place: str, expected: str) -> None:
     search = plugin(NameSettings((LABEL,), (), place))
     assert search.build_pattern(["Ada", "King"], PatternOptions(5)) == expected
 

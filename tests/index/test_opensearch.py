@@ -61,9 +61,7 @@ def test_names_are_written_found_completed_and_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["a build that goes on", "a build of something else"])
-def test_what_is_written_of_the_same_source_stays(
-    folder: Path, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_source_stays(folder: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("askgraph.index._server.BATCH_SIZE", 2)
     with RecordedServer(RECORDED[what]) as server:
         index = OpenSearchIndex.build(MOONS, folder, on=server.url, name="moons", source="moons")
@@ -124,9 +122,7 @@ def test_each_failure_says_what_to_do(
     assert not folder.exists()
 
 
-def test_the_user_of_the_address_has_the_password_of_the_environment(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_user_s_password_is_in_the_env(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     with RecordedServer(RECORDED["a wrong password"]) as server, pytest.raises(Unauthorised):
         address = server.url.replace("//", "//admin@")

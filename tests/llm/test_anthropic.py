@@ -21,9 +21,7 @@ async def model(llm_server: LlmServer) -> AsyncIterator[Model]:
     await made.close()
 
 
-async def test_system_tools_and_the_last_turn_are_marked_for_the_prompt_cache(
-    model: Model, llm_server: LlmServer
-) -> None:
+async def test_system_tools_and_last_turn_are_cached(model: Model, llm_server: LlmServer) -> None:
     await read_completion(model.complete(ASKED, tools=[SEARCH, SEARCH]))
 
     sent = llm_server.bodies[0]
@@ -46,9 +44,7 @@ async def test_signed_reasoning_precedes_its_call(model: Model, llm_server: LlmS
     assert asked["role"] == "user"
 
 
-async def test_a_schema_is_asked_for_in_words_where_the_server_cannot_hold_to_it(
-    model: Model, llm_server: LlmServer
-) -> None:
+async def test_a_schema_may_be_asked_for_in_words(model: Model, llm_server: LlmServer) -> None:
     llm_server.says = Says(refuses={"output_config"})
     schema = {"type": "object", "properties": {}}
 

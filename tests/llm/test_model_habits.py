@@ -206,9 +206,7 @@ def test_sentences_for_the_model_are_not_for_the_user() -> None:
     assert describe_for_user("the query has a fault") == "the query has a fault"
 
 
-async def test_what_is_too_long_is_sent_once_more_with_shorter_results(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
+async def test_too_long_ones_are_sent_shorter(model: OpenAIModel, llm_server: LlmServer) -> None:
     llm_server.knows = lambda asked: (
         refused(400, "the maximum context length is 9 tokens")
         if len(str(asked["messages"])) > 15_000

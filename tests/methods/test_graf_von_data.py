@@ -216,9 +216,7 @@ def test_an_argument_may_hold_quotes_bars_and_brackets(written: str, argument: s
         ("Act: research('Io') and subquery('x')", []),
     ],
 )
-def test_the_actions_of_the_last_act_are_read_in_order_each_once(
-    text: str, actions: list[tuple[str, str]]
-) -> None:
+def test_the_last_act_s_actions_are_read_once(text: str, actions: list[tuple[str, str]]) -> None:
     assert read(text) == actions
 
 

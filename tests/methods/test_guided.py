@@ -88,9 +88,7 @@ async def test_the_first_candidate_is_graph_searchs_answer_cheaply(space: Knowle
         reply(query="SELECT ?x WHERE { ?x ?y"),
     ],
 )
-async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
-    space: KnowledgeGraph, broken: str | Choice
-) -> None:
+async def test_useless_replies_change_nothing(space: KnowledgeGraph, broken: str | Choice) -> None:
     steps, _ = await guided(space, GALILEO, [broken, broken], turns=0)
     own = await searched(space, GALILEO)
 

@@ -164,9 +164,7 @@ async def test_where_nothing_may_be_seen_no_model_is_asked(space: KnowledgeGraph
         ({"others": {"dfsl": Dfsl(ScriptedModel([]))}}, "dfsl"),
     ],
 )
-def test_nobody_else_is_shown_what_the_model_may_not_see(
-    sees: str, wrong: Mapping[str, Any], named: str
-) -> None:
+def test_others_see_nothing_hidden_either(sees: str, wrong: Mapping[str, Any], named: str) -> None:
     with pytest.raises(SetupError, match=named):
         Guided(ScriptedModel([]), sees=sees, **wrong)  # type: ignore[arg-type]
 

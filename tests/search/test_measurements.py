@@ -42,9 +42,7 @@ def asked(
     run_coroutine(graph.endpoint.close())
 
 
-async def test_graph_search_answers_with_the_node_where_it_tells_the_unit(
-    asked: tuple[KnowledgeGraph, bool],
-) -> None:
+async def test_graph_search_answers_a_node_with_unit(asked: tuple[KnowledgeGraph, bool]) -> None:
     graph, unit = asked
     steps = [s async for s in GraphSearch().answer(Question("Turnover of North Shop"), [graph])]
 

@@ -53,9 +53,7 @@ JAGUARS = """
         ("jaguars", "Jaguars."),
     ],
 )
-def test_a_thing_and_a_class_of_one_name_are_told_apart_by_what_is_said(
-    question: str, said: str, tmp_path: Path
-) -> None:
+def test_things_and_classes_of_a_name_differ(question: str, said: str, tmp_path: Path) -> None:
     assert asked(question, tmp_path)["words"] == said
 
 
@@ -179,9 +177,7 @@ PAPERS = "\n".join(
         ("Which reports have no review?", 4),
     ],
 )
-def test_things_without_names_are_listed_without_a_join_that_no_word_names(
-    question: str, count: int, tmp_path: Path
-) -> None:
+def test_nameless_things_are_listed_unjoined(question: str, count: int, tmp_path: Path) -> None:
     found = asked(question, tmp_path, PAPERS)
     assert found["status"] == "answer"
     assert len(found["rows"]) == count

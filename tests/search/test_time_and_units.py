@@ -121,9 +121,7 @@ TERMS = st.lists(st.tuples(YEARS, st.none() | st.integers(0, 30)), min_size=1, m
 @settings(deadline=None, max_examples=15)
 @given(terms=TERMS, year=YEARS)
 @example(terms=[(1990, 5), (1995, None)], year=1995)
-def test_who_held_a_post_in_a_year_is_who_had_begun_and_not_ended(
-    terms: list[tuple[int, int | None]], year: int
-) -> None:
+def test_holders_had_begun_and_not_ended(terms: list[tuple[int, int | None]], year: int) -> None:
     lines = [
         "@prefix : <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
         "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .",

@@ -127,9 +127,7 @@ def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> No
 
 
 @given(judged, st.floats(0, 1))
-def test_a_limit_loses_no_more_than_it_may_and_a_higher_one_would(
-    found: list[tuple[float, bool]], lost: float
-) -> None:
+def test_a_limit_loses_what_it_may_at_most(found: list[tuple[float, bool]], lost: float) -> None:
     limit = find_threshold(found, max_lost_share=lost)
     right = [confidence for confidence, fine in found if fine]
 

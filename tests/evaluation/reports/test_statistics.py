@@ -137,7 +137,5 @@ def test_corrections_and_agreement() -> None:
         ([], 0),
     ],
 )
-def test_kappa_of_all_nothing_and_no_agreement(
-    pairs: list[tuple[bool, bool]], value: float
-) -> None:
+def test_kappa_of_all_and_no_agreement(pairs: list[tuple[bool, bool]], value: float) -> None:
     assert compute_kappa(pairs).mean == pytest.approx(value)

@@ -200,9 +200,7 @@ async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
 
 
 @pytest.mark.parametrize("failure", [Unreachable("down"), Unauthorised("no")])
-async def test_an_endpoint_that_is_gone_ends_the_run_and_scores_nothing(
-    endpoint: Any, failure: ServiceError
-) -> None:
+async def test_an_endpoint_that_is_gone_ends_the_run(endpoint: Any, failure: ServiceError) -> None:
     async def gone(*_: object, **__: object) -> SelectResult:
         raise failure
 

@@ -268,9 +268,7 @@ async def test_a_predicted_answer_counts_before_its_query(endpoint: StoreEndpoin
 
 
 @for_each(("status", "score"), [("refusal", 1), ("answer", 0), ("error", 0)])
-async def test_an_unanswerable_question_is_right_to_refuse(
-    status: str, score: float, endpoint: StoreEndpoint
-) -> None:
+async def test_refusing_may_be_right(status: str, score: float, endpoint: StoreEndpoint) -> None:
     question = GoldQuestion("q", "Which moons has the Sun?", unanswerable=True)
     found = await record(Prediction("q", status=status), endpoint, question)
     assert (found.f1, found.em) == (score, score)

@@ -111,9 +111,7 @@ def test_a_lone_opinion_is_believed_as_its_weight_says(weight: float) -> None:
 
 
 @given(OPINIONS, st.data())
-def test_the_order_of_the_opinions_makes_no_difference(
-    opinions: list[voting.Opinion], data: st.DataObject
-) -> None:
+def test_the_opinions_order_is_free(opinions: list[voting.Opinion], data: st.DataObject) -> None:
     moved = data.draw(st.permutations(opinions))
 
     assert [shown(one) for one in voting.group_opinions(moved)] == [
@@ -122,9 +120,7 @@ def test_the_order_of_the_opinions_makes_no_difference(
 
 
 @given(OPINIONS)
-def test_every_opinion_is_in_one_agreement_and_chances_are_those_of_one_truth(
-    opinions: list[voting.Opinion],
-) -> None:
+def test_opinions_agree_once_and_chances_are_of_one_truth(opinions: list[voting.Opinion]) -> None:
     vote, found = voting.count_votes(opinions), voting.group_opinions(opinions)
 
     assert vote is not None and vote.winner.answer == found[0].answer

@@ -61,9 +61,7 @@ async def test_a_few_words_take_the_place_of_those_of_their_kind(
         ("Wie groß ist sein Durchmesser?", "Wie groß ist Durchmesser von Ganymed?"),
     ],
 )
-async def test_a_pronoun_stands_for_the_one_thing_found_before(
-    space: KnowledgeGraph, text: str, whole: str
-) -> None:
+async def test_pronouns_stand_for_one_thing(space: KnowledgeGraph, text: str, whole: str) -> None:
     language = "de" if text.startswith("W") and "Who" not in text and "What" not in text else None
     question = Question(text, language, (PreviousQuestion("Which is the largest moon?", LARGEST),))
     assert (await make_standalone(question, [space])).text == whole

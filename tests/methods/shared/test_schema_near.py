@@ -70,9 +70,7 @@ async def test_a_class_is_found_by_names_comments_and_predicates(
     assert cls in await found(text, graphs[:1], limit=2)
 
 
-async def test_of_several_graphs_the_one_whose_names_hold_the_words_has_the_first_turn(
-    graphs: list[KnowledgeGraph],
-) -> None:
+async def test_the_graph_whose_names_hold_the_words_is_first(graphs: list[KnowledgeGraph]) -> None:
     both = await found("Which moons orbit Jupiter?", graphs, limit=3)
 
     assert both[0] == "onto#Moon" and len({one.startswith("onto#") for one in both}) == 2

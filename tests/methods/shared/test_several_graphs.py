@@ -32,9 +32,7 @@ def asked(graphs: list[KnowledgeGraph], *, fraction: float = 1.0) -> QuestionGra
     return QuestionGraphs.from_graphs(Question("?"), graphs, ToolLimits(), fraction=fraction)
 
 
-def test_one_prefix_means_one_thing_in_all_graphs_which_are_found_by_their_names(
-    given: list[KnowledgeGraph],
-) -> None:
+def test_a_prefix_means_one_thing_in_graphs_found_by_names(given: list[KnowledgeGraph]) -> None:
     both = asked(given)
     first, second = (one.context.graph.prefixes for one in both.graphs)
 

@@ -66,9 +66,7 @@ async def test_the_users_question_is_the_default_of_a_text(near: KnowledgeGraph)
     assert other.text.startswith('"How heavy is the Sun?"')
 
 
-async def test_a_candidate_has_words_in_quotes_its_query_its_rows_and_the_words_not_used(
-    space: KnowledgeGraph,
-) -> None:
+async def test_a_candidate_has_words_query_rows_and_the_words_unused(space: KnowledgeGraph) -> None:
     filler = " ".join(f"quux{n} quux{n}" for n in range(40))
     found, unread, none = [
         await called(space, "propose_queries", question=question)

@@ -88,9 +88,7 @@ def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> No
         ("<https://example.org/a b>", "is not an IRI"),
     ],
 )
-def test_what_is_no_iri_of_the_graph_is_told_with_the_nearest(
-    local: KnowledgeGraph, written: str, told: str
-) -> None:
+def test_unknown_iris_are_told_with_others(local: KnowledgeGraph, written: str, told: str) -> None:
     with pytest.raises(QueryError) as problem:
         asyncio.run(resolve_iri(context(local), written))
     assert told in str(problem.value)

@@ -172,9 +172,7 @@ async def test_lying_searches_yield_to_labels(known: KnowledgeGraph, server: Spa
         ("Who founded Nestlé?", ()),
     ],
 )
-async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
-    question: str, said: tuple[str, ...]
-) -> None:
+async def test_foreign_names_are_linked_and_told(question: str, said: tuple[str, ...]) -> None:
     label = '<urn:n> <http://www.w3.org/2000/01/rdf-schema#label> "Nestlé"@en .'
     store = store_of(f"{label} <urn:n> <urn:founder> <urn:h> .")
     with SparqlServer(store) as server:

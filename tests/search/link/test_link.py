@@ -53,9 +53,7 @@ def test_the_name_meant_is_the_best_of_its_words(
 
 
 @for_each(("how", "question", "target"), read_table(__file__, "not_found.txt"))
-def test_words_do_not_find_a_name_they_do_not_mean(
-    how: str, question: str, target: str, index: NameIndex
-) -> None:
+def test_other_words_find_no_name(how: str, question: str, target: str, index: NameIndex) -> None:
     assert not found(question, index, target)
 
 

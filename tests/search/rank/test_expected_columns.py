@@ -48,9 +48,7 @@ def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:
 
 
 @for_each(("question", "query", "columns"), read_table(__file__, "expected_columns.txt"))
-def test_the_columns_that_the_question_asks_for_answer(
-    space: Known, question: str, query: str, columns: str
-) -> None:
+def test_columns_asked_for_answer(space: Known, question: str, query: str, columns: str) -> None:
     assert chosen(space, question, query) == tuple(columns.split())
 
 

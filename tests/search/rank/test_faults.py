@@ -64,9 +64,7 @@ def test_a_right_query_has_no_fault(question: str, space: Known) -> None:
         ("Which asteroids were visited by a spacecraft?", "indefinite"),  # by Galileo
     ],
 )
-def test_what_is_said_of_other_things_than_the_question_says_is_a_fault(
-    question: str, fault: str, space: Known
-) -> None:
+def test_what_is_said_of_other_things_is_a_fault(question: str, fault: str, space: Known) -> None:
     assert fault in find_faults(subject(space, question))
 
 
@@ -200,9 +198,7 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     ],
     ids=["compared", "computed", "in a sub-query"],
 )
-def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
-    joins: Element, space: Known
-) -> None:
+def test_columns_joined_by_more_than_a_thing_are_not_crossed(joins: Element, space: Known) -> None:
     elements = [pieces.build_pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
     crossed = pieces.build_query(elements, [OTHER, APART])
     assert "crossed" not in find_faults(subject(space, ORBITING, lambda _: crossed))

@@ -18,9 +18,7 @@ from askgraph.workspace.run_sync import run_coroutine
         ("List all birds ordered by weight.", True),
     ],
 )
-def test_an_answer_tells_its_columns_and_its_order(
-    question: str, ordered: bool, open_zoo: KnowledgeGraph
-) -> None:
+def test_an_answer_tells_its_form(question: str, ordered: bool, open_zoo: KnowledgeGraph) -> None:
     trace = trace_of(Question(question), method=GraphSearch(), name="", graphs=[open_zoo])
     answer = run_coroutine(trace).outcome
     assert isinstance(answer, Answer), answer

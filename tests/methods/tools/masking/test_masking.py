@@ -52,9 +52,7 @@ def test_a_question_names_no_thing_or_value(near: KnowledgeGraph, asked: str, sh
 
 
 @pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
-def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
-    near: KnowledgeGraph, meant: str
-) -> None:
+def test_of_namesakes_the_question_has_the_one_used(near: KnowledgeGraph, meant: str) -> None:
     asked = "Which moons of Jupiter were discovered by Galileo?"
     linked = link_text(asked, "en", near.names)
     iri = f"https://example.org/space/{meant}"
@@ -236,9 +234,7 @@ def _plain(query: str) -> str:
         ),
     ],
 )
-def test_a_placeholder_is_understood_wherever_a_model_puts_it(
-    near: KnowledgeGraph, written: str, meant: str
-) -> None:
+def test_placeholders_are_read_anywhere(near: KnowledgeGraph, written: str, meant: str) -> None:
     veil = veil_of(near)
     veil.mask_question()
 
@@ -268,9 +264,7 @@ def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
     assert veil.unmask_query(masked).count("https://example.org/space/") >= 2
 
 
-def test_an_iri_that_no_graph_holds_is_shown_to_the_model_that_made_it_up(
-    odd: KnowledgeGraph, near: KnowledgeGraph
-) -> None:
+def test_a_made_up_iri_is_shown_to_its_model(odd: KnowledgeGraph, near: KnowledgeGraph) -> None:
     veil = TermMasker.from_links(
         [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
     )
