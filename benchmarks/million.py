@@ -16,10 +16,10 @@ import tempfile
 from pathlib import Path
 
 from _measure import BUILD, asked, askgraph, print_table
+from _world import questions, world_of, write
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.workspace import Workspace
-from generate_graph import questions, world_of, write
 
 
 def generated(triples: int) -> tuple[Path, Path]:

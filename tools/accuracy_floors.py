@@ -138,10 +138,14 @@ def _figures(report: Report) -> tuple[str, ...]:
     )
 
 
+def explained(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser that shows the docstring of its script."""
+    kind = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(description=doc, formatter_class=kind)
+
+
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = explained(__doc__)
     add = parser.add_argument
     add("--set", action="append", metavar="NAME", choices=FLOORS, help=", ".join(FLOORS))
     add("--jobs", type=int, default=1, help="processes that answer")

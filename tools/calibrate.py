@@ -16,7 +16,6 @@ fitted to all into the package.
 Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 """
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from tools.accuracy_floors import FLOORS, data_folder, sets
+from tools.accuracy_floors import FLOORS, explained
 from tools.calibration import (
     Case,
     about,
@@ -40,6 +39,7 @@ from tools.calibration import (
     hold_out,
     trees_text,
 )
+from tools.judging import find_sets
 from tools.unseen import read_attempts
 
 from askgraph.evaluation.files import replace_file
@@ -143,10 +143,9 @@ def written(found: Sequence[Case], given: Sequence[float], command: str) -> tupl
     return trees_text(trees, [first, *about(found, command)]), curve_file(found, given, command)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> None:
+    """Fit and print; write the files where that is wanted."""
+    parser = explained(__doc__)
     add = parser.add_argument
     files = f"{TREES_FILE.name} and {CURVE_FILE.name}"
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
@@ -155,21 +154,10 @@ def _arguments() -> argparse.Namespace:
     add("--write", action="store_true", help=f"write {files}; needs all sets")
     add("--jobs", type=int, default=1, help="processes that answer people's questions")
     add("--workspace", type=Path, help="keep the built graphs here")
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Fit and print; write the files where that is wanted."""
-    chosen = _arguments()
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         workspace = Workspace(chosen.workspace or temporary)
-        wanted = list(sets(data_folder(), workspace, chosen.set or ()))
-        names = {asked.name for asked in wanted}
-        if not wanted:
-            raise SystemExit(f"calibrate: no such set; the data lies in {data_folder()}")
-        if chosen.write and names != set(FLOORS):
-            missing = ", ".join(sorted(set(FLOORS) - names))
-            raise SystemExit(f"calibrate: --write needs all sets, and {missing} is not there")
+        wanted = find_sets(workspace, chosen.set, every=chosen.write)
         people = [case for one in wanted for case in cases(one, workspace, jobs=chosen.jobs)]
         number = chosen.generated
         made = [case for one in wanted for case in generated_cases(one, workspace, number=number)]

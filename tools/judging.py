@@ -18,6 +18,7 @@ from typing import Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from tools.accuracy_floors import FLOORS, data_folder, sets
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
 from askgraph.evaluation import ResultTable
@@ -49,6 +50,17 @@ PARTS: Mapping[Source, float] = {"people": 1.0, "generated": 0.25, "masked": 0.1
 
 Score = tuple[float, float, bool]
 """The F1 of a query by its best column, its F1 by names, and whether the result is empty."""
+
+
+def find_sets(
+    workspace: Workspace, names: Sequence[str] | None, *, every: bool
+) -> list[BenchmarkQuestions]:
+    """Return the sets of these names, or all that are there; `every` if none may be missing."""
+    chosen = list(sets(data_folder(), workspace, names or ()))
+    missing = set(FLOORS) - {one.name for one in chosen}
+    if not chosen or (every and missing):
+        raise SystemExit(f"{data_folder()} lacks {', '.join(sorted(missing))}")
+    return chosen
 
 
 def open_graphs(

@@ -35,7 +35,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from tools import natural_cases as cases
-from tools.accuracy_floors import HELD_OUT, align, data_folder
+from tools.accuracy_floors import HELD_OUT, align, data_folder, explained
 
 from askgraph.evaluation.files import write_lines
 from askgraph.evaluation.reports import Interval, compare_paired
@@ -200,9 +200,7 @@ def _list_folds(
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = explained(__doc__)
     add, sets = parser.add_argument, (*cases.FOLDERS, "all")
     add("--data", type=Path, metavar="DIR", help="the folder with natural/ and spider-graphs/")
     add("--set", choices=sets, default="natural", help="which questions; natural if none")

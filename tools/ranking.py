@@ -25,13 +25,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
+from tools.accuracy_floors import FLOORS, HELD_OUT, explained
 from tools.judging import (
     Case,
     Floats,
     Found,
     Judge,
     Weights,
+    find_sets,
     group_others,
     open_graphs,
     share_weights,
@@ -111,14 +112,13 @@ def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
             yield f"  {graph}", chosen
 
 
-def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[str]]:
-    """Return all cases, and the names of the sets that they are of."""
+def _cases(chosen: argparse.Namespace, folder: Path) -> list[Case]:
+    """Return all cases."""
     workspace, scores = Workspace(folder / "workspace"), folder / "scores"
-    wanted = list(sets(data_folder(), workspace, chosen.set or ()))
-    cases = [
+    wanted = find_sets(workspace, chosen.set, every=chosen.write)
+    return [
         case for asked in wanted for case in ask_people(asked, workspace, most=MOST, scores=scores)
     ]
-    return cases, {asked.name for asked in wanted}
 
 
 def ask_people(
@@ -233,29 +233,18 @@ def _minimize_loss(gaps: Floats, counts: Floats, prior: Floats, l2: float) -> Fl
     return weights
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> None:
+    """Fit and print; write the weights where that is wanted."""
+    parser = explained(__doc__)
     add = parser.add_argument
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
     add("--write", action="store_true", help="write the weights; needs all sets")
     add("--cache", type=Path, metavar="FOLDER", help="keep graphs and scores here")
-    return parser.parse_args()
-
-
-def main() -> None:
-    """Fit and print; write the weights where that is wanted."""
-    chosen = _arguments()
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        cases, names = _cases(chosen, folder)
-    if not cases:
-        raise SystemExit(f"ranking: no such set; the data lies in {data_folder()}")
-    if chosen.write and names != set(FLOORS):
-        missing = ", ".join(sorted(set(FLOORS) - names))
-        raise SystemExit(f"ranking: --write needs all sets, and {missing} is not there")
+        cases = _cases(chosen, folder)
     print(report(cases))
     if chosen.write:
         write(cases, "python tools/ranking.py --write")

@@ -16,7 +16,6 @@ from 0.9 on; *right* is an answer with an F1 of 1. A cache has a file for each g
 it holds for the code that made it: take another folder after a change.
 """
 
-import argparse
 import gzip
 import json
 import sys
@@ -30,7 +29,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.accuracy_floors import align, data_folder
+from tools.accuracy_floors import align, data_folder, explained
 from tools.calibration import Case, chances_of, fit_curve, fit_trees, fit_without
 from tools.judging import Judge, group_others
 
@@ -245,9 +244,7 @@ def fit_model(cases: Sequence[Case]) -> Callable[[Mapping[str, float]], float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = explained(__doc__)
     add = parser.add_argument
     add("--cache", type=Path, required=True, help="what was found is kept here")
     add("--data", type=Path, help="the folder of questions; spider-graphs of the data if none")

@@ -1,28 +1,20 @@
-"""Write a synthetic graph of about N triples as N-Triples, the same bytes for the same N.
-
-    python benchmarks/generate_graph.py 1_000_000 graph.nt --questions questions.jsonl
+"""A synthetic graph of about N triples for million.py, the same bytes for the same N.
 
 A world of people, towns, companies and their offices: labels in English and German, numbers, dates,
 object predicates between all classes, a tree of regions (`within`, eight deep), and jobs as nodes
-without a name (person, company, role, since). With `--questions`, 30 questions with gold queries.
+without a name (person, company, role, since). There are 30 questions with gold queries.
 """
 
-import argparse
-import gzip
-import io
-import json
 import random
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 NS = "http://example.org/world/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
-OUT = Path(__file__).parents[1] / "build" / "benchmarks" / "world.nt"
 SEED = 20250101
 TRIPLES_PER_PERSON = 18.83  # with that person's share of all else; measured
 
@@ -206,38 +198,7 @@ def world_of(wanted: int) -> World:
     return World(max(50, round(wanted / TRIPLES_PER_PERSON)))
 
 
-def write(wanted: int, path: Path) -> int:
-    """Write the graph, gzipped if the path says so; return how many triples it has."""
-    count = 0
-    with ExitStack() as files:
-        if path.suffix == ".gz":
-            file = files.enter_context(path.open("wb"))
-            packed = files.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-            lines: TextIO = files.enter_context(io.TextIOWrapper(packed, encoding="utf-8"))
-        else:
-            lines = files.enter_context(path.open("w", encoding="utf-8"))
-        for triple in triples(world_of(wanted)):
-            count += 1
-            lines.write(f"{' '.join(triple)} .\n")
-    return count
-
-
-def main() -> None:
-    """Read the command line and write the files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("triples", type=int, nargs="?", default=1_000_000, help="about how many")
-    parser.add_argument("out", type=Path, nargs="?", default=OUT, help="graph.nt or graph.nt.gz")
-    parser.add_argument("--questions", type=Path, help="write questions with gold queries here")
-    chosen = parser.parse_args()
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    count = write(chosen.triples, chosen.out)
-    if chosen.questions:
-        lines = (json.dumps(line) + "\n" for line in questions(world_of(chosen.triples)))
-        chosen.questions.write_text("".join(lines), encoding="utf-8")
-    print(f"{count:,} triples in {chosen.out}")
-
-
-if __name__ == "__main__":
-    main()
+def write(wanted: int, path: Path) -> None:
+    """Write the graph as N-Triples."""
+    with path.open("w", encoding="utf-8") as lines:
+        lines.writelines(f"{' '.join(triple)} .\n" for triple in triples(world_of(wanted)))
