@@ -1,15 +1,13 @@
 """Count the files and functions that one question passes, and the files that call each other.
 
-    python tools/question_path.py                # three ways in: cli, guided, server
+    python tools/question_path.py                # three ways in: cli, guided, python
     python tools/question_path.py cli --list     # one of them, with its files and pairs
 
 Each runs in a process of its own over the sample graph: `askgraph ask` with graph search, guided
-with a scripted model, and `POST /api/v1/ask` of a server that has answered once; `python` is a
-second question to graph search from Python.
+with a scripted model, and a second question to graph search from Python.
 """
 
 import argparse
-import asyncio
 import json
 import os
 import subprocess
@@ -24,7 +22,7 @@ from types import FrameType
 
 import askgraph
 
-WAYS = ("cli", "guided", "server")
+WAYS = ("cli", "guided", "python")
 SUSPENDING = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 FIRST_INSTRUCTIONS = 8  # bytes of a generator's code before it runs for the first time
 QUESTION = "Which moons orbit Mars?"
@@ -40,7 +38,7 @@ class CallTracer:
         self.functions: Counter[str] = Counter()
         self.calls: set[tuple[str, str]] = set()
         self.is_counting = False
-        threading.setprofile(self)  # threads of a warm server start before its last question
+        threading.setprofile(self)  # threads may start before the question
         sys.setprofile(self)
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
@@ -67,7 +65,7 @@ def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
         tracer.is_counting = True
         with suppress(SystemExit):
             main()
-    elif way in ("guided", "python"):
+    else:
         from askgraph.api import ask
         from askgraph.llm.scripted import ScriptedModel
 
@@ -77,25 +75,6 @@ def ask_question(way: str, folder: str, tracer: CallTracer) -> None:
         tracer.is_counting = True
         method = "guided" if model else None
         ask(QUESTION, "space", method=method, model=model, workspace=folder)
-    else:
-        asyncio.run(_post_question(folder, tracer))
-
-
-async def _post_question(folder: str, tracer: CallTracer) -> None:
-    from httpx2 import ASGITransport, AsyncClient
-
-    from askgraph.server.app import create_app
-    from askgraph.server.settings import ServeSettings
-    from askgraph.workspace import Workspace
-
-    app = create_app(ServeSettings(), Workspace(folder))
-    client = AsyncClient(transport=ASGITransport(app=app))
-    async with app.router.lifespan_context(app), client:
-        for text in (QUESTION.replace("Mars", "Neptune"), QUESTION):
-            tracer.is_counting = text == QUESTION
-            reply = await client.post("http://localhost/api/v1/ask", json={"question": text})
-            tracer.is_counting = False  # what the end of a server does is no part of the question
-            assert reply.is_success, reply.text
 
 
 def trace_question(way: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -115,7 +94,7 @@ def trace_question(way: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
 def main() -> None:
     """Print the figures of each way in."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ways", nargs="*", default=WAYS, help="cli, guided, server")
+    parser.add_argument("ways", nargs="*", default=WAYS, help=", ".join(WAYS))
     parser.add_argument("--list", action="store_true", help="name the files and the pairs")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     options = parser.parse_args()
