@@ -318,7 +318,7 @@ def detect_naming_role(
         term: The term of its vocabulary, which takes precedence over its texts.
     """
     standard = parts.get_standard_role(predicate.iri)
-    if standard or not samples:
+    if standard or not samples or predicate.iri in v.DESCRIPTION_PREDICATES:
         return standard
     if term is not None and term.naming:
         return "" if term.naming == NEVER else term.naming
