@@ -1,7 +1,10 @@
-"""`askgraph.ask`, as scripts and notebooks use it."""
+"""`askgraph.ask` and `askgraph.Graph`, as scripts and notebooks use them."""
 
+import asyncio
+import json
 import subprocess
 import sys
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,149 @@ def test_an_index_that_cannot_be_built_is_told_before_a_model_is_asked(source: P
         askgraph.ask(QUESTION, "moons", method="grasp", model=model)
 
     assert model.requests == []
+
+
+def test_a_graph_is_opened_once_for_many_questions(source: Path) -> None:
+    pets = source.with_name("pets.ttl")
+    pets.write_text(PETS)
+    with askgraph.Graph([source, pets]) as graph:
+        source.unlink()
+        moons, owner = graph.ask(QUESTION), graph.ask("Who is the owner of Rex?", language="en")
+
+    assert "Europa" in moons.sentence and moons.query and "SELECT" in moons.query
+    assert (moons.json()["graph"], owner.json()["graph"]) == ("moons", "pets")
+    assert moons.confidence == moons.json()["confidence"] and moons.reading in str(moons)
+    with pytest.raises(SetupError, match="no graph 'nothing'"):
+        askgraph.Graph("nothing")
+    with pytest.raises(SetupError, match="no file or folder"):
+        graph.ask(QUESTION)  # it was closed, and would have to open again
+
+
+async def test_questions_run_at_once_in_a_loop(source: Path) -> None:
+    graph = askgraph.AsyncGraph(source)
+    first, second = await asyncio.gather(graph.ask(QUESTION), graph.ask("Which moon orbits Mars?"))
+    await graph.close()
+    async with graph:
+        with pytest.raises(TimedOut):
+            await graph.ask(QUESTION, timeout=1e-6)
+        again = await graph.ask("And Mars?", after=first)
+
+    assert first.answered and second.rows == again.rows == (("http://example.org/Phobos",),)
+
+
+TYPED = """
+@prefix : <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix x: <http://www.w3.org/2001/XMLSchema#> .
+:a rdfs:label "<script>a</script>" ; :n 1 ; :f 1 ; :b true ; :d "2001-02-03"^^x:date ; :y "1969"^^x:gYear ;
+  :t "2001-02-03T04:05:06"^^x:dateTime ; :z "2001-02-03T04:05:06+02:00"^^x:dateTime ; :m 5 ; :w "1969"^^x:gYear .
+:b :n 2 ; :f 1.5 ; :b false ; :z "2001-02-03T04:05:06Z"^^x:dateTime ; :m "no number"^^x:integer ; :w "x"^^x:date .
+"""  # noqa: E501
+EAST = datetime(2001, 2, 3, 2, 5, 6, tzinfo=UTC)
+
+
+@pytest.fixture
+def typed(source: Path) -> askgraph.Result:
+    source.write_text(TYPED)
+    names = "nfbdytzmw"
+    pattern = " ".join(f"OPTIONAL {{ ?s :{name} ?{name} }}" for name in names)
+    query = (
+        f"SELECT ?s {' '.join(f'?{name}' for name in names)} {{ ?s :n [] {pattern} }} ORDER BY ?s"
+    )
+    call = json.dumps({"query": query, "columns": ["s"]})
+    model = ScriptedModel([ToolCall(str(turn), "answer", call) for turn in (1, 2)])
+    return askgraph.ask("Which?", source, method="grasp", model=model)
+
+
+def test_a_column_of_a_frame_has_one_type(
+    typed: askgraph.Result, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = typed.to_pandas()
+    types = dict(zip(frame.columns, map(str, frame.dtypes), strict=True))
+    values = {name: frame[name].tolist() for name in frame.columns}
+
+    assert types | {"s": "", "m": "", "w": ""} == {
+        "s": "", "n": "Int64", "f": "float64", "b": "boolean", "d": "datetime64[s]", "y": "Int64",
+        "t": "datetime64[us]", "z": "datetime64[us, UTC]", "m": "", "w": "",
+    }  # fmt: skip
+    assert values["n"] == [1, 2] and values["f"] == [1.0, 1.5] and values["b"] == [True, False]
+    assert values["d"][0] == datetime(2001, 2, 3) and values["y"][0] == 1969
+    assert values["z"] == [EAST, EAST.replace(hour=4)]
+    assert values["m"] == ["5", "no number"] and values["w"] == ["1969", "x"]
+    assert typed.rows[0][1:6] == (1, 1, True, date(2001, 2, 3), 1969) and typed.rows[1][4] is None
+    assert typed.to_pandas(labels=True)["s"].tolist() == ["<script>a</script>", "http://e.org/b"]
+    boolean = askgraph.ask("Is Titan a moon of Saturn?", sample.graph_path())
+    assert boolean.to_pandas().to_dict("list") == {"answer": [True]} and boolean.rows == ((True,),)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(SetupError, match="pip install polars"):
+        typed.to_polars()
+
+
+def test_polars_has_the_same_columns(typed: askgraph.Result) -> None:
+    polars = pytest.importorskip("polars")
+    names = ("String", "Int64", "Float64", "Boolean", "Date", "Int64")
+    zones = (polars.Datetime("us"), polars.Datetime("us", "UTC"), polars.String, polars.String)
+
+    assert typed.to_polars().dtypes == [*(getattr(polars, name) for name in names), *zones]
+    assert typed.to_polars()["z"].to_list() == [EAST, EAST.replace(hour=4)]
+
+
+def test_a_notebook_shows_texts_of_the_graph_as_text(typed: askgraph.Result, source: Path) -> None:
+    page = typed._repr_html_()
+
+    assert "&lt;script&gt;a&lt;/script&gt;" in page and "<script" not in page
+    assert (
+        page.count("<tr>") == 3 and "<summary>Query</summary>" in page and "<b>Read as</b>" in page
+    )
+    many = askgraph.ask("Which moons are there?", sample.graph_path())._repr_html_()
+    assert many.count("<tr>") == 21 and "20 of 55" in many and len(many) < 4000
+    refused = askgraph.ask("What is the population of Mars?", sample.graph_path())
+    assert refused.sentence in refused.outcome.question  # type: ignore[union-attr]
+    assert "&#x27;population&#x27;" in refused._repr_html_()
+    assert (refused.rows, refused.columns, refused.query, refused.confidence) == (
+        (),
+        (),
+        None,
+        None,
+    )
+
+
+SCRIPT = """
+import asyncio
+from typing import assert_type
+
+import askgraph
+from askgraph.api import Value
+
+
+def ask(graph: askgraph.Graph) -> askgraph.Result:
+    result = graph.ask("Which moons are there?", language="en", seconds=5)
+    assert_type(result.confidence, float | None)
+    assert_type(result.columns, tuple[str, ...])
+    for row in result.rows:
+        assert_type(row, tuple[Value, ...])
+    return result
+
+
+async def ask_at_once() -> str:
+    async with askgraph.AsyncGraph(["a.ttl", "b.ttl"], method="guided", model="m") as graph:
+        return (await graph.ask("Which?", after=askgraph.ask("Which?", "a.ttl"))).sentence
+
+
+with askgraph.Graph("space.ttl") as opened:
+    print(ask(opened), asyncio.run(ask_at_once()))
+"""
+
+
+def test_a_strict_type_checker_understands_the_api(tmp_path: Path) -> None:
+    for name, wrong in (("right", ""), ("wrong", "number: int = opened.ask(1).query\n")):
+        (tmp_path / f"{name}.py").write_text(SCRIPT + wrong)
+    root = Path(__file__).parents[1]  # our own types are checked already, strictly, by `make check`
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", tmp_path], cwd=root, capture_output=True, text=True
+    )
+
+    places = [line.split(" error:")[0] for line in done.stdout.splitlines()[:-1]]
+    line = f"{tmp_path / 'wrong.py'}:{SCRIPT.count(chr(10)) + 1}:"
+    assert len(places) == 2 and set(places) == {line}, done.stdout
+    assert "arg-type" in done.stdout and "assignment" in done.stdout
+    assert (root / "src" / "askgraph" / "py.typed").exists()

@@ -1,7 +1,8 @@
 """Ask a knowledge graph a question in your own words.
 
     >>> import askgraph
-    >>> print(askgraph.ask("Which moons does Jupiter have?", "space.ttl"))  # doctest: +SKIP
+    >>> with askgraph.Graph("space.ttl") as graph:  # doctest: +SKIP
+    ...     print(graph.ask("Which moons does Jupiter have?"))
 
 The graph is a name in the workspace, a file or folder of RDF, or the URL of a SPARQL endpoint; a
 list of them is asked as one.
@@ -11,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from askgraph.api import Result, ask
+    from askgraph.api import AsyncGraph, Graph, Result, ask
 
-__all__ = ["Result", "ask"]
+__all__ = ["AsyncGraph", "Graph", "Result", "ask"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,7 +1,8 @@
-"""Render outcomes and results as text for a console: tables, sentences and evidence."""
+"""Render outcomes and results as text for a console, or as HTML for a notebook."""
 
 import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from html import escape as escape_html
 
 from pyoxigraph import Literal, NamedNode
 from rich import box
@@ -19,6 +20,7 @@ from askgraph.trace import Answer, Clarification, ConfirmedQuestion, Outcome, Re
 
 _MAX_EVIDENCE_ROWS = 3
 _MAX_EVIDENCE_TRIPLES = 6
+_MAX_HTML_ROWS = 20
 
 
 def render_outcome(
@@ -74,6 +76,45 @@ def to_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
     return render_plain_text(render_outcome(outcome, prefixes), width=width)
 
 
+def to_html(outcome: Outcome, prefixes: PrefixMap) -> str:
+    """Render an outcome as a small piece of HTML; all of its texts are escaped.
+
+    Only the first rows are shown. For other outcomes than answers it is what `to_text` returns.
+    """
+    if not isinstance(outcome, Answer):
+        return f"<pre>{escape_html(to_text(outcome, prefixes))}</pre>"
+    result, boolean = outcome.result, outcome.boolean
+    row_count = len(result.rows)
+    texts = [outcome.sentence or ("" if boolean is None else "Yes" if boolean else "No")]
+    if boolean is None and not row_count:
+        texts.append(outcome.why_empty or "Nothing found.")
+    parts = [f"<p><b>{escape_html(text)}</b></p>" for text in texts if text]
+    if row_count:
+        heads = "".join(f"<th>{escape_html(name)}</th>" for name in result.variables)
+        rows = "".join(
+            f"<tr>{''.join(_render_html_cell(term, prefixes, outcome.labels) for term in row)}</tr>"
+            for row in result.rows[:_MAX_HTML_ROWS]
+        )
+        parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
+    notes = [*_list_notes(outcome)]
+    if row_count > _MAX_HTML_ROWS:
+        notes.insert(0, ("Rows", f"{_MAX_HTML_ROWS} of {row_count:,}"))
+    if result.truncated:
+        notes.insert(0, ("Cut off", result.truncated.reason))
+    parts += [f"<div><b>{name}</b> {escape_html(text)}</div>" for name, text in notes]
+    query = escape_html(outcome.query.rstrip())
+    parts.append(f"<details><summary>Query</summary><pre>{query}</pre></details>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _render_html_cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    text = escape_html(to_plain_value(term) or "")
+    if not isinstance(term, NamedNode):
+        return f"<td>{text}</td>"
+    label = labels.get(term.value) or prefixes.shorten(term.value)
+    return f'<td title="{text}">{escape_html(label)}</td>'
+
+
 def _render_answer(
     answer: Answer, prefixes: PrefixMap, limit: int | None, colour: bool
 ) -> Iterator[RenderableType]:
@@ -87,17 +128,7 @@ def _render_answer(
         by = "askgraph" if result.truncated.by == "askgraph" else "the server"
         yield Text(f"Cut off by {by}: {result.truncated.reason}", style="yellow")
     yield ""
-    confidence = "chosen by you" if answer.chosen else describe_confidence(answer.confidence)
-    stop_reason = f"{answer.cut_short}; this is the best answer so far" if answer.cut_short else ""
-    fields = (
-        ("Cut short", stop_reason),
-        ("In words", answer.interpretation),
-        ("Read as", answer.words),
-        ("Not used", strip_control_characters(", ".join(answer.unused_words))),
-        ("Confirmed", _format_confirmation(answer.confirmed) if answer.confirmed else ""),
-        ("Confidence", confidence),
-    )
-    yield from (Text.assemble((f"{name}  ", "bold"), value) for name, value in fields if value)
+    yield from (Text.assemble((f"{name}  ", "bold"), value) for name, value in _list_notes(answer))
     yield Text("Query", style="bold")
     yield Padding(_render_query(answer.query.rstrip(), colour), (0, 0, 0, 2))
     if answer.evidence:
@@ -111,6 +142,23 @@ def _render_answer(
                 yield Text(
                     f"  row {evidence.row + 1}: {line}" if answer.result.rows else f"  {line}"
                 )
+
+
+def _list_notes(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Yield how an answer came about and how far to trust it, as names and texts."""
+    stop_reason = f"{answer.cut_short}; this is the best answer so far" if answer.cut_short else ""
+    notes = (
+        ("Cut short", stop_reason),
+        ("In words", answer.interpretation),
+        ("Read as", answer.words),
+        ("Not used", strip_control_characters(", ".join(answer.unused_words))),
+        ("Confirmed", _format_confirmation(answer.confirmed) if answer.confirmed else ""),
+        (
+            "Confidence",
+            "chosen by you" if answer.chosen else describe_confidence(answer.confidence),
+        ),
+    )
+    return ((name, text) for name, text in notes if text)
 
 
 def _format_confirmation(confirmed: ConfirmedQuestion) -> str:

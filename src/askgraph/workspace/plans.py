@@ -33,6 +33,7 @@ from askgraph.methods import (
 from askgraph.workspace import Progress, Workspace, ignore_progress
 from askgraph.workspace.graphs import build_missing_indices
 from askgraph.workspace.models import Models
+from askgraph.workspace.run_sync import run_in_background
 from askgraph.workspace.settings import parse_method_spec, parse_setting
 
 MAX_OPEN_GRAPHS = 16  # open graphs; each has its own process
@@ -159,24 +160,15 @@ _LOCK = threading.Lock()
 def run_in_process(context: WorkerContext, task: Task) -> Done:
     """Run a task in this process and keep opened graphs: for worker processes."""
     with _LOCK:
-        runner, loop = _get_runner(context), _start_loop()
-    return asyncio.run_coroutine_threadsafe(runner.run_task(task), loop).result()
+        runner = _get_runner(context)
+    return run_in_background(runner.run_task(task)).result()
 
 
 @cache
 def _get_runner(context: WorkerContext) -> TaskRunner:
     runner = TaskRunner(context)
-    atexit.register(
-        lambda: asyncio.run_coroutine_threadsafe(runner.close(), _start_loop()).result(10)
-    )
+    atexit.register(lambda: run_in_background(runner.close()).result(10))
     return runner
-
-
-@cache
-def _start_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
-    return loop
 
 
 @dataclass(frozen=True)

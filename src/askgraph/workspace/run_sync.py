@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from askgraph.answers.next_questions import propose_next_questions
@@ -28,6 +29,9 @@ OfferGraphs = Callable[[Question, Sequence[KnowledgeGraph], Outcome], Outcome]
 
 Progress = Callable[[str, int, int | None], None]
 """A callback with the name of the work, the amount done, and the total if known."""
+
+
+_LOOP_LOCK = threading.Lock()
 
 
 def ignore_progress(task: str, done: int, total: int | None) -> None:
@@ -54,6 +58,19 @@ def _run_into_future(coroutine: Coroutine[Any, Any, Result], future: Future[Resu
         future.set_result(asyncio.run(coroutine))
     except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
         future.set_exception(error)
+
+
+def run_in_background(coroutine: Coroutine[Any, Any, Result]) -> "Future[Result]":
+    """Run a coroutine in an event loop that lasts as long as this process, in a thread."""
+    with _LOOP_LOCK:
+        return asyncio.run_coroutine_threadsafe(coroutine, _start_loop())
+
+
+@cache
+def _start_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
+    return loop
 
 
 async def stream_steps(
