@@ -1,11 +1,14 @@
 """What the README and the pages in docs/ say is so: their Python runs, their lists are complete."""
 
+import ast
 import dataclasses
+import json
 import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -73,6 +76,27 @@ def test_the_python_of_a_page_runs(
     )  # fmt: skip
 
     assert blocks and done.returncode == 0, done.stderr
+
+
+def test_the_cells_of_a_notebook_run_and_show_what_they_promise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
+    notebook = json.loads(_text("examples/moons.ipynb"))
+    names: dict[str, Any] = {}
+    shown: list[Any] = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            *statements, last = ast.parse("".join(cell["source"])).body
+            exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+            assert isinstance(last, ast.Expr)
+            shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
+
+    moons, rows, europa, types, mars, _ = shown
+    assert "Ganymede" in moons._repr_html_() and "Galileo" in europa.sentence
+    assert len(rows) == 5 and not mars.answered
+    assert "datetime64[s]" in map(str, types)
 
 
 def _short(result: askgraph.Result) -> str:
