@@ -2,10 +2,14 @@
 
     make plain                                        # builds the wheel
     python tools/plain_install.py --wheel FILE --only serve --only vector
+    python tools/plain_install.py --ask "Which moons are there?" space.ttl Titan
 
 In each environment every command and subcommand explains itself (`--help`), the questions of
 `make demo` are answered, and the extra does what it is for. Without extras the same calls must name
 the extra to install. Prints a table; exits with 1 if anything failed. Versions are the locked ones.
+
+`--ask` measures the first minute of a new user instead: the seconds from nothing installed to an
+answer that holds a word, by `uvx` with an empty cache, in the newest versions; at most 90.
 """
 
 import argparse
@@ -34,6 +38,7 @@ Line = tuple[str, int, float, str]
 PLAIN = "none"  # the environment without extras
 WITH_TORCH = {"embeddings", "local"}
 TIMEOUT_SECONDS = 300
+FIRST_ANSWER_SECONDS = 90
 HELP = """
 import json, time
 from importlib import import_module
@@ -72,14 +77,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--wheel", type=Path, help="try this wheel instead of building one")
     parser.add_argument("--only", action="append", help="an extra, or 'none'; repeatable")
+    parser.add_argument("--ask", nargs=3, metavar=("QUESTION", "FILE", "WORD"))
     given = parser.parse_args()
+    if given.ask:
+        given.only = ["first answer"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     every = {PLAIN, *project["optional-dependencies"], *CHECKS} - {"dev"}
     extras = sorted(given.only or every, key=lambda one: (one not in WITH_TORCH, one))
     failed = 0
     with tempfile.TemporaryDirectory(prefix="plain-") as name, ThreadPoolExecutor(2) as two:
         prepared = prepare(Path(name), given.wheel, torch=not WITH_TORCH.isdisjoint(extras))
-        tried = two.map(partial(try_extra, *prepared), extras)
+        attempt = partial(ask_first, given.ask) if given.ask else try_extra
+        tried = two.map(partial(attempt, *prepared), extras)
         for extra, lines in zip(extras, tried, strict=True):
             for what, code, seconds, fault in lines:
                 row = f"{extra:15} {what:88.88} {code:3} {seconds:6.1f}  {fault}"
@@ -134,6 +143,16 @@ def try_extra(folder: Path, uv: Path, wheel: Path, extra: str) -> list[Line]:
         words = shlex.split(text.replace("QUESTIONS", f"{sample}/questions.jsonl"))
         lines.append(call(place, check.words, ["askgraph", *words], check.code, check.says))
     return [*lines, serve_and_ask(place)] if extra == "serve" else lines
+
+
+def ask_first(words: list[str], folder: Path, uv: Path, wheel: Path, name: str) -> list[Line]:
+    """Ask a file with `uvx`, which installs the wheel and what it needs; nothing is cached."""
+    os.environ["UV_CACHE_DIR"] = str(folder / "cache")
+    question, file, word = words
+    uvx = [str(uv), "tool", "run", "--quiet", "--from", str(wheel), "askgraph"]
+    line = call(folder, name, [*uvx, "ask", question, str(Path(file).resolve())], says=word)
+    late = f"more than {FIRST_ANSWER_SECONDS} seconds" if line[2] > FIRST_ANSWER_SECONDS else ""
+    return [(*line[:3], line[3] or late)]
 
 
 def environment(place: Path) -> dict[str, str]:

@@ -242,3 +242,14 @@ def test_next_questions(tmp_path: Path) -> None:
     )
     assert (refused["status"], refused["next"]) == ("refusal", [])
     assert {one["words"] for one in refused["missing"]} & {"Zorbax", "zorbax"}
+
+
+def test_files_after_the_question_are_asked_without_a_name(tmp_path: Path) -> None:
+    asked = run("ask", "Who is the owner of Rex?", "moons.ttl", str(tmp_path / "pets.ttl"), "--csv")
+    unquoted = run("ask", *"Which moons orbit Jupiter.ttl moons.ttl --json".split())
+    missing = run("ask", "Which moons?", "missing.ttl")
+
+    assert asked.exit_code == 0 and "http://pets.example/Ann" in asked.stdout
+    assert json.loads(unquoted.stdout)["graph"] == "moons"
+    assert missing.exit_code == 2 and "there is no file or folder 'missing.ttl'" in missing.stderr
+    assert run("graphs").stdout.count("ttl") == 2  # nothing was added

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,29 @@ def test_systemd_understands_the_unit_and_finds_it_well_confined(tmp_path: Path)
     script = ROOT / "deploy" / "install.sh"
     assert script.stat().st_mode & 0o111
     assert _run("sh", "-n", script).returncode == 0
+
+
+def test_the_workflows_are_valid_and_trust_nobody_more_than_they_must() -> None:
+    check = (_linter("check-jsonschema"), "--builtin-schema")
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    others = {"dependabot": ".github/dependabot.yml", "citation-file-format": "CITATION.cff"}
+    for schema, *paths in (("github-workflows", *files), *others.items()):
+        done = _run(*check, f"vendor.{schema}", *(ROOT / path for path in paths))
+        assert done.returncode == 0, done.stdout
+    used = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        assert "pull_request_target" not in text and "${{ github.event" not in text
+        assert not re.search(r"(pypi|npmjs|ghcr|docker|quay)\.(org|com|io)", text)
+        flow = yaml.safe_load(text)
+        assert flow["permissions"] == {"contents": "read"}
+        for job in flow["jobs"].values():
+            assert "uses" in job or "timeout-minutes" in job
+        used += re.findall(r"uses: (\S+)@(\S+)(.*)", text)
+    for action, version, comment in used:
+        by_tag = action.startswith("slsa-framework/slsa-github-generator/")
+        pin, note = (r"v\d+\.\d+\.\d+", "") if by_tag else (r"[0-9a-f]{40}", r" # v\d+\.\d+\.\d+")
+        assert re.fullmatch(pin, version) and re.fullmatch(note, comment), action
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert len(used) >= 20 and citation["version"] == project["version"]

@@ -18,6 +18,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, can_follow_up, closed
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, build_follow_up
 from askgraph.workspace import Workspace
+from askgraph.workspace.graph_data import is_rdf
 from askgraph.workspace.graphs import prepare_graphs
 from askgraph.workspace.run_sync import OfferGraphs, head_of, run_coroutine, stream_steps
 
@@ -50,7 +51,8 @@ def ask(
             raise SetupError(
                 f"the folder {str(trace.parent)!r} for the trace is not writable: name another"
             )
-    text = " ".join(question)
+    files = _find_files(question)
+    text = " ".join(question[: len(question) - len(files)])
     if not text.strip():
         raise SetupError(
             'the question is empty; ask, for example: askgraph ask "Which moons are there?"'
@@ -62,8 +64,12 @@ def ask(
         typer.echo(f"method {name!r} {message}", err=True)
     with output.show_progress() as report:
         open_graphs = prepare_graphs(
-            asking.graph or graph_names,
-            lambda name_or_none: workspace.graph(name_or_none, progress=report),
+            [*(asking.graph or ()), *files] or graph_names,
+            lambda source: (
+                workspace.find(source, progress=report)
+                if isinstance(source, Path)
+                else workspace.graph(source, progress=report)
+            ),
             chosen_method,
             progress=report,
         )
@@ -95,6 +101,16 @@ def ask(
 
     if not run_coroutine(answer_question()):
         raise typer.Exit(NO_ANSWER_EXIT_CODE)
+
+
+def _find_files(question: Sequence[str]) -> list[Path]:
+    """Return the RDF files after the question; a missing one counts if the question was quoted."""
+    files: list[Path] = []
+    for path in map(Path, reversed(question[1:])):
+        if not is_rdf(path) or not (path.exists() or " " in question[0]):
+            break
+        files.append(path)
+    return files[::-1]
 
 
 async def _run_method(
@@ -206,7 +222,7 @@ async def _print_outcome(
             output.print_blocks(
                 render_outcome(chosen_reading, graph.prefixes, limit=limit, colour=with_colour)
             )
-            if not run.question.before:
+            if graph.notes and not run.question.before:  # one of the workspace
                 from askgraph.cli.examples import offer_lessons  # few answers are corrected
 
                 await offer_lessons(workspace, graph, run, option.query)

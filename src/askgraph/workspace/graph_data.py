@@ -300,7 +300,7 @@ def list_rdf_files(sources: Sequence[str | Path], left_out: list[str] | None = N
                 f"there is no file or folder {str(source)!r}: name RDF files, a folder of them, or "
                 "the URL of an endpoint"
             )
-        elif _is_rdf(path):
+        elif is_rdf(path):
             files.append(path)
         else:
             raise SetupError(
@@ -360,8 +360,8 @@ def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
         if path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
-    rdf_paths = [path for path in paths if _is_rdf(path, _FOLDER_SUFFIXES)] or [
-        path for path in paths if _is_rdf(path, TABLE_SUFFIXES)
+    rdf_paths = [path for path in paths if is_rdf(path, _FOLDER_SUFFIXES)] or [
+        path for path in paths if is_rdf(path, TABLE_SUFFIXES)
     ]
     skipped = [str(path.relative_to(folder)) for path in paths if path not in set(rdf_paths)]
     listing = ", ".join(skipped[:_MAX_LISTED_FILES]) + (
@@ -380,7 +380,8 @@ def _list_folder_files(folder: Path, left_out: list[str]) -> list[Path]:
     return rdf_paths
 
 
-def _is_rdf(path: Path, suffixes: tuple[str, ...] = (*READABLE_SUFFIXES, ".zip")) -> bool:
+def is_rdf(path: Path, suffixes: tuple[str, ...] = (*READABLE_SUFFIXES, ".zip")) -> bool:
+    """Return whether a file's name has the suffix of a format that can be read."""
     return get_format_suffix(path) in suffixes
 
 
