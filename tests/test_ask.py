@@ -179,11 +179,8 @@ EAST = datetime(2001, 2, 3, 2, 5, 6, tzinfo=UTC)
 @pytest.fixture
 def typed(source: Path) -> askgraph.Result:
     source.write_text(TYPED)
-    names = "nfbdytzmw"
-    pattern = " ".join(f"OPTIONAL {{ ?s :{name} ?{name} }}" for name in names)
-    query = (
-        f"SELECT ?s {' '.join(f'?{name}' for name in names)} {{ ?s :n [] {pattern} }} ORDER BY ?s"
-    )
+    pattern = " ".join(f"OPTIONAL {{ ?s :{name} ?{name} }}" for name in "nfbdytzmw")
+    query = f"SELECT * {{ ?s :n [] {pattern} }} ORDER BY ?s"
     call = json.dumps({"query": query, "columns": ["s"]})
     model = ScriptedModel([ToolCall(str(turn), "answer", call) for turn in (1, 2)])
     return askgraph.ask("Which?", source, method="grasp", model=model)
@@ -193,13 +190,10 @@ def test_a_column_of_a_frame_has_one_type(
     typed: askgraph.Result, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = typed.to_pandas()
-    types = dict(zip(frame.columns, map(str, frame.dtypes), strict=True))
     values = {name: frame[name].tolist() for name in frame.columns}
 
-    assert types | {"s": "", "m": "", "w": ""} == {
-        "s": "", "n": "Int64", "f": "float64", "b": "boolean", "d": "datetime64[s]", "y": "Int64",
-        "t": "datetime64[us]", "z": "datetime64[us, UTC]", "m": "", "w": "",
-    }  # fmt: skip
+    types = "Int64 float64 boolean datetime64[s] Int64 datetime64[us] datetime64[us,UTC]".split()
+    assert [str(kind).replace(" ", "") for kind in frame.dtypes[1:8]] == types
     assert values["n"] == [1, 2] and values["f"] == [1.0, 1.5] and values["b"] == [True, False]
     assert values["d"][0] == datetime(2001, 2, 3) and values["y"][0] == 1969
     assert values["z"] == [EAST, EAST.replace(hour=4)]
@@ -226,20 +220,12 @@ def test_a_notebook_shows_texts_of_the_graph_as_text(typed: askgraph.Result, sou
     page = typed._repr_html_()
 
     assert "&lt;script&gt;a&lt;/script&gt;" in page and "<script" not in page
-    assert (
-        page.count("<tr>") == 3 and "<summary>Query</summary>" in page and "<b>Read as</b>" in page
-    )
+    assert page.count("<tr>") == 3 and "<summary>Query</summary>" in page and "Read as" in page
     many = askgraph.ask("Which moons are there?", sample.graph_path())._repr_html_()
     assert many.count("<tr>") == 21 and "20 of 55" in many and len(many) < 4000
     refused = askgraph.ask("What is the population of Mars?", sample.graph_path())
-    assert refused.sentence in refused.outcome.question  # type: ignore[union-attr]
-    assert "&#x27;population&#x27;" in refused._repr_html_()
-    assert (refused.rows, refused.columns, refused.query, refused.confidence) == (
-        (),
-        (),
-        None,
-        None,
-    )
+    assert "'population'" in refused.sentence and "&#x27;population" in refused._repr_html_()
+    assert not refused.rows and not refused.columns and refused.query is refused.confidence is None
 
 
 SCRIPT = """
@@ -277,8 +263,6 @@ def test_a_strict_type_checker_understands_the_api(tmp_path: Path) -> None:
         [sys.executable, "-m", "mypy", tmp_path], cwd=root, capture_output=True, text=True
     )
 
-    places = [line.split(" error:")[0] for line in done.stdout.splitlines()[:-1]]
-    line = f"{tmp_path / 'wrong.py'}:{SCRIPT.count(chr(10)) + 1}:"
-    assert len(places) == 2 and set(places) == {line}, done.stdout
-    assert "arg-type" in done.stdout and "assignment" in done.stdout
+    place = f"{tmp_path / 'wrong.py'}:{SCRIPT.count(chr(10)) + 1}: error: "
+    assert done.stdout.count(place) == 2 and "Found 2 errors in 1 file" in done.stdout, done.stdout
     assert (root / "src" / "askgraph" / "py.typed").exists()

@@ -82,21 +82,18 @@ def test_the_cells_of_a_notebook_run_and_show_what_they_promise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
-    notebook = json.loads(_text("examples/moons.ipynb"))
     names: dict[str, Any] = {}
     shown: list[Any] = []
-    for cell in notebook["cells"]:
+    for cell in json.loads(_text("examples/moons.ipynb"))["cells"]:
         if cell["cell_type"] == "code":
-            assert cell["outputs"] == []
             *statements, last = ast.parse("".join(cell["source"])).body
             exec(compile(ast.Module(statements, []), "cell", "exec"), names)
-            assert isinstance(last, ast.Expr)
+            assert isinstance(last, ast.Expr) and cell["outputs"] == []
             shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
 
     moons, rows, europa, types, mars, _ = shown
     assert "Ganymede" in moons._repr_html_() and "Galileo" in europa.sentence
-    assert len(rows) == 5 and not mars.answered
-    assert "datetime64[s]" in map(str, types)
+    assert len(rows) == 5 and not mars.answered and "datetime64[s]" in map(str, types)
 
 
 def _short(result: askgraph.Result) -> str:

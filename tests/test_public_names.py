@@ -9,10 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LISTING = ROOT / "docs" / "api.txt"
-MODULES = (
-    "api", "endpoint", "errors", "graph", "llm", "llm.scripted", "methods", "sample", "trace",
-    "trace.codec", "workspace",
-)  # fmt: skip
+MODULES = "api endpoint errors graph llm llm.scripted methods sample trace trace.codec workspace"
 
 
 def _names(node: ast.stmt) -> list[str]:
@@ -32,10 +29,9 @@ def _declared(body: list[ast.stmt], bases: str = "") -> list[ast.stmt]:
     for node in body:
         if _names(node) == ["__all__"] and isinstance(node, ast.Assign):
             exports = ast.literal_eval(node.value)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [ast.Expr(ast.Constant(...))]
-        if isinstance(node, ast.ClassDef):
-            node.body = _declared(node.body) or [ast.Expr(ast.Constant(...))]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            members = _declared(node.body) if isinstance(node, ast.ClassDef) else []
+            node.body = members or [ast.Expr(ast.Constant(...))]
         for name in _names(node):
             private = name.startswith("_") and name not in ("_", "__init__", "__call__")
             if name in bases or not (private if exports is None else name not in exports):
@@ -45,7 +41,7 @@ def _declared(body: list[ast.stmt], bases: str = "") -> list[ast.stmt]:
 
 def _listing() -> str:
     text = ""
-    for name in MODULES:
+    for name in MODULES.split():
         path = ROOT / "src" / "askgraph" / name.replace(".", "/")
         file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         module = ast.parse(file.read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,7 @@ from askgraph.llm import LanguageModel
 from askgraph.methods import Method, can_follow_up
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.results import Term, to_plain_value
+from askgraph.sparql.results import SelectResult, Term, to_plain_value
 from askgraph.trace import Answer, Clarification, Outcome, Question, Refusal, build_follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.graphs import OpenedGraphs, prepare_graphs
@@ -101,9 +101,7 @@ class Result:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the answer's columns; `answer` for yes or no."""
-        if not isinstance(self.outcome, Answer):
-            return ()
-        return ("answer",) if self.outcome.boolean is not None else self.outcome.result.variables
+        return self._table.variables
 
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
@@ -111,11 +109,7 @@ class Result:
 
         A year is an integer. A literal that its datatype does not allow stays text.
         """
-        if not isinstance(self.outcome, Answer):
-            return ()
-        if self.outcome.boolean is not None:
-            return ((self.outcome.boolean,),)
-        return tuple(tuple(map(_to_value, row)) for row in self.outcome.result.rows)
+        return tuple(tuple(map(_to_value, row)) for row in self._table.rows)
 
     def to_pandas(self, *, labels: bool = False) -> "pandas.DataFrame":
         """Return the rows as a data frame; with `labels`, things by their names.
@@ -126,12 +120,13 @@ class Result:
         Raises:
             SetupError: pandas is not installed.
         """
-        pandas = _import_library("pandas")
-        frame = {
-            name: pandas.Series(values, dtype=_PANDAS_TYPES.get(kind))
-            for name, (kind, values) in self._get_typed_columns(labels).items()
-        }
-        return pandas.DataFrame(frame)
+        pandas, columns = _import_library("pandas"), self._get_typed_columns(labels)
+        return pandas.DataFrame(
+            {
+                name: pandas.Series(values, dtype=_PANDAS_TYPES.get(kind))
+                for name, (kind, values) in columns.items()
+            }
+        )
 
     def to_polars(self, *, labels: bool = False) -> "polars.DataFrame":
         """Return the rows as a polars frame, with columns as `to_pandas` has them.
@@ -139,10 +134,8 @@ class Result:
         Raises:
             SetupError: polars is not installed.
         """
-        columns = self._get_typed_columns(labels)
-        return _import_library("polars").DataFrame(
-            {name: values for name, (_, values) in columns.items()}
-        )
+        polars, columns = _import_library("polars"), self._get_typed_columns(labels)
+        return polars.DataFrame({name: values for name, (_, values) in columns.items()})
 
     def json(self) -> dict[str, object]:
         """Return the object that `askgraph ask --json` prints."""
@@ -155,14 +148,20 @@ class Result:
         """Return what a notebook shows."""
         return to_html(self.outcome, self.prefixes)
 
-    def _get_typed_columns(self, labels: bool) -> dict[str, tuple[object, list[Value]]]:
-        if not isinstance(self.outcome, Answer):
-            return {}
-        if self.outcome.boolean is not None:
-            return {"answer": (bool, [self.outcome.boolean])}
-        names = self.outcome.labels if labels else {}
-        result = self.outcome.result
-        return {name: _to_typed_column(result.get_column(name), names) for name in self.columns}
+    @property
+    def _table(self) -> SelectResult:
+        match self.outcome:
+            case Answer(boolean=bool(boolean)):
+                return SelectResult(("answer",), ((Literal(boolean),),))
+            case Answer(result=result):
+                return result
+            case _:
+                return SelectResult((), ())
+
+    def _get_typed_columns(self, use_labels: bool) -> dict[str, tuple[object, list[Value]]]:
+        table = self._table
+        labels = self.outcome.labels if use_labels and isinstance(self.outcome, Answer) else {}
+        return {name: _to_typed_column(table.get_column(name), labels) for name in table.variables}
 
 
 @dataclass(eq=False)
@@ -282,8 +281,7 @@ class Graph(_GraphOptions):
     """
 
     def __post_init__(self) -> None:
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        self._graph = graph = AsyncGraph(**options)
+        self._graph = graph = AsyncGraph(**vars(self))
         _wait_for(graph.__aenter__())
         # For callers that forget to close it; this must not wait, as it may run in any thread.
         weakref.finalize(self, lambda: run_in_background(graph.close()))
@@ -347,14 +345,11 @@ def ask(
     """
 
     async def open_and_ask() -> Result:
-        async with AsyncGraph(
-            graph,
-            method=method,
-            settings=settings,
-            model=model,
-            base_url=base_url,
+        options = _GraphOptions(
+            graph, method=method, settings=settings, model=model, base_url=base_url,
             workspace=workspace,
-        ) as opened:
+        )  # fmt: skip
+        async with AsyncGraph(**vars(options)) as opened:
             return await opened.ask(
                 question, after=after, language=language, seconds=seconds, timeout=timeout
             )

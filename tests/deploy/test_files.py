@@ -105,19 +105,21 @@ def test_systemd_understands_the_unit_and_finds_it_well_confined(tmp_path: Path)
 def test_the_workflows_are_valid_and_trust_nobody_more_than_they_must() -> None:
     check = (_linter("check-jsonschema"), "--builtin-schema")
     files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    others = {"dependabot": ".github/dependabot.yml", "citation-file-format": "CITATION.cff"}
-    for schema, *paths in (("github-workflows", *files), *others.items()):
-        done = _run(*check, f"vendor.{schema}", *(ROOT / path for path in paths))
+    schemas = {
+        "github-workflows": files,
+        "dependabot": [ROOT / ".github" / "dependabot.yml"],
+        "citation-file-format": [ROOT / "CITATION.cff"],
+    }
+    for schema, paths in schemas.items():
+        done = _run(*check, f"vendor.{schema}", *paths)
         assert done.returncode == 0, done.stdout
     used = []
     for path in files:
         text = path.read_text(encoding="utf-8")
-        assert "pull_request_target" not in text and "${{ github.event" not in text
-        assert not re.search(r"(pypi|npmjs|ghcr|docker|quay)\.(org|com|io)", text)
-        flow = yaml.safe_load(text)
-        assert flow["permissions"] == {"contents": "read"}
-        for job in flow["jobs"].values():
-            assert "uses" in job or "timeout-minutes" in job
+        assert not re.search(
+            r"pull_request_target|\{\{ github\.event|\b(pypi|ghcr)\.(org|io)", text
+        )
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
         used += re.findall(r"uses: (\S+)@(\S+)(.*)", text)
     for action, version, comment in used:
         by_tag = action.startswith("slsa-framework/slsa-github-generator/")

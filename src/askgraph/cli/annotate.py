@@ -85,7 +85,6 @@ def annotate(
 
 
 def _check_output(out: Path, table: Path) -> None:
-    """Raise `SetupError` if the output file cannot be written, before any work starts."""
     if out.suffix not in (".csv", ".json"):
         raise SetupError(
             f"{str(out)!r} does not end in .csv or .json: name the file with one of these endings"

@@ -192,7 +192,6 @@ def _print_following(
 async def _suggest_following(
     question: Question, outcome: Outcome, workspace: Workspace, graph: KnowledgeGraph
 ) -> tuple[str, ...]:
-    """Return follow-up questions; none if testing them fails."""
     from askgraph.workspace.run_sync import suggest_next_questions
 
     try:
@@ -231,7 +230,6 @@ async def _print_outcome(
 
 
 def _prompt_choice(clarification: Clarification) -> Option | None:
-    """Let the user choose a reading; None if they choose none."""
     options = clarification.options
     while options:
         reply = typer.prompt(

@@ -255,7 +255,6 @@ def _format_call(tool: str, arguments: dict[str, object]) -> str:
 
 
 def _format_model_call(call: ToolCall) -> str:
-    """Return a call of the model, with its arguments parsed if possible."""
     try:
         arguments = json.loads(call.arguments or "{}")
     except ValueError:

@@ -49,7 +49,7 @@ def serve(
         },
         processes=os.cpu_count() or 1,
     )
-    run(settings, workspace, on_open=_open_browser if browser else None, report=_print_start)
+    run(settings, workspace, on_open=webbrowser.open if browser else None, report=_print_start)
 
 
 def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str]) -> None:
@@ -69,10 +69,6 @@ def _print_start(address: str, settings: "ServeSettings", graphs: Sequence[str])
     elif not settings.is_on_loopback:
         scope_list = ", ".join(settings.anonymous_scopes)
         typer.echo(f"Anyone who can reach this address may {scope_list} without a key.", err=True)
-
-
-def _open_browser(address: str) -> None:
-    webbrowser.open(address)
 
 
 def _add_missing_graphs(

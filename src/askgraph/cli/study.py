@@ -146,20 +146,18 @@ def _run_paper_study(
             {
                 **sheet.to_json(),
                 "table": name,
-                "runs": [_to_run_object(line) for line in rows_by_table.get(name, ())],
+                "runs": [
+                    {"row": line.row.name, "model": line.row.model, "run": line.run}
+                    | ({"missing": line.reason} if line.reason else {})
+                    for line in rows_by_table.get(name, ())
+                ],
             }
             for name, sheet in zip(names, sheets, strict=True)
         ],
     )
 
 
-def _to_run_object(line: MeasuredRow) -> dict[str, str]:
-    content = {"row": line.row.name, "model": line.row.model, "run": line.run}
-    return {**content, "missing": line.reason} if line.reason else content
-
-
 def _plan_paper_study(workspace: Workspace, paper_study: PaperStudy) -> Sheet:
-    """Return the rows that would run, with the number of questions and calls of each."""
     benchmark_selections = paper_study.select_questions(workspace)
     questions = paper_study.repeat * sum(len(item.questions) for item in benchmark_selections)
     columns = (

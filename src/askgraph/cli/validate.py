@@ -34,8 +34,8 @@ def validate(
     elif repair:
         typer.echo(validation.repaired)
         for step in validation.repairs:
-            change = _format_change(step.before, step.after)
-            typer.echo(f"repaired: {step.note}{change}", err=True)
+            change = f"{step.before} → {step.after}" if step.before else step.after
+            typer.echo(f"repaired: {step.note}{change and f': {change}'}", err=True)
         for finding in validation.remaining:
             typer.echo("\n".join(_format_finding(finding, validation.repaired)), err=True)
     else:
@@ -67,10 +67,6 @@ def _format_finding(finding: Finding, query: str) -> Iterator[str]:
             for proposal in finding.proposals
         ]
         yield f"    instead: {', '.join(proposals)}"
-
-
-def _format_change(before: str, after: str) -> str:
-    return f": {before} → {after}" if before else f": {after}" if after else ""
 
 
 async def load_services(

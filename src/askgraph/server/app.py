@@ -168,7 +168,7 @@ def run(
     workspace: Workspace,
     *,
     report: StartReport,
-    on_open: Callable[[str], None] | None = None,
+    on_open: Callable[[str], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; `report` receives the address once the server listens.
 
@@ -201,7 +201,7 @@ def build_server(
     workspace: Workspace,
     *,
     report: StartReport,
-    on_open: Callable[[str], None] | None = None,
+    on_open: Callable[[str], object] | None = None,
 ) -> tuple[uvicorn.Server, socket.socket]:
     """Return a server that is ready to run, and the socket it listens on; see `run`."""
     listen_socket = _listen(settings)

@@ -134,7 +134,6 @@ def run_to_completion(
 
 @contextlib.contextmanager
 def _open_examples_folder(folder: Path | None) -> Iterator[Path]:
-    """Provide the folder for example files: kept with the run, or temporary."""
     if folder is not None:
         yield folder.absolute() / runs.EXAMPLES_FOLDER
         return

@@ -556,7 +556,6 @@ async def _answer_example(example: QueryExample, graph: KnowledgeGraph) -> Answe
 async def _is_answered_right(
     example: QueryExample, expected: Answer | None, graph: KnowledgeGraph, method: Method
 ) -> bool:
-    """Return whether a method answers the question of an example with the expected result."""
     question = Question(example.question, example.language)
     outcome = await ask_method(question, ConfirmedAnswerMethod(method), [graph])
     if expected is None or not isinstance(outcome, Answer):

@@ -257,7 +257,12 @@ def _build_locked(
     plugin, options = _load_kind(spec.kind), _build_embedding_options(spec)
     resources = iterate_resources(context, key, spec.source)
     if spec.comments:
-        resources = map(_add_comment, resources)
+        resources = (
+            replace(item, synonyms=(*item.synonyms, f"{item.label}: {'; '.join(item.infos)}"))
+            if item.infos
+            else item
+            for item in resources
+        )
     files = fingerprint_files(spec.source.files)
     if spec.on is not None:
         content = [context.snapshot, spec.source.description, [asdict(file) for file in files]]
@@ -287,13 +292,6 @@ def _build_locked(
         failure = f"the index {key!r} of {context.name!r} cannot be built"
         raise to_setup_error(failure, error) from error
     return index
-
-
-def _add_comment(resource: Resource) -> Resource:
-    if not resource.infos:
-        return resource
-    comment = f"{resource.label}: {'; '.join(resource.infos)}"
-    return replace(resource, synonyms=(*resource.synonyms, comment))
 
 
 def _check_unchanged(context: IndexContext) -> None:

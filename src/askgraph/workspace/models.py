@@ -400,7 +400,6 @@ def _resolve_further_models(
 def _parse_names(
     plugin: plugins.Plugin, settings: Mapping[str, object], objects: str, setting: str, kind: str
 ) -> list[str]:
-    """Return the names in a setting that selects objects for a field of a method."""
     # Empty if the setting is not text; the settings check reports that.
     if not _has_object_field(plugin, objects, setting, kind):
         return []

@@ -355,7 +355,6 @@ def _iterate_tasks(
 
 
 def _list_example_files(method: Method) -> tuple[Path, ...]:
-    """Return the example files in the settings of a method and of those that it consults."""
     # Their content counts as a setting.
     settings = (getattr(component, "examples", None) for component in collect_methods(method))
     paths = dict.fromkeys(

@@ -84,18 +84,13 @@ def select_benchmarks(
 def _select_benchmark(
     workspace: Workspace, source: str, selection: Selection
 ) -> BenchmarkQuestions:
-    path, graph = _split_source(source, selection.graph)
+    prefix, at, name = source.rpartition("@")
+    has_graph = bool(at) and not Path(source).exists()
+    path, graph = (Path(prefix), name) if has_graph else (Path(source), selection.graph)
     format, contents = read_benchmark(path, format=selection.format, language=selection.language)
     questions = _attach_gold(_select_questions(path, contents, selection, graph), selection.gold)
     graphs = tuple(resolve_graph(workspace, question, path, graph) for question in questions)
     return BenchmarkQuestions(get_benchmark_name(path), path, format, contents, questions, graphs)
-
-
-def _split_source(source: str, graph: str | None) -> tuple[Path, str | None]:
-    path, at, name = source.rpartition("@")
-    if at and not Path(source).exists():
-        return Path(path), name
-    return Path(source), graph
 
 
 def _select_questions(

@@ -205,7 +205,6 @@ def find_missing_requirement(workspace: Workspace, study: Study, experiment: Exp
 
 
 def _check_names(workspace: Workspace, study: Study) -> None:
-    """Raise `SetupError` for unknown variants or tags before the first run."""
     graphs = workspace.graphs()
     for kinds, name in study.variants.items():
         if name not in graphs:
