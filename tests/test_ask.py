@@ -225,7 +225,7 @@ def test_a_notebook_shows_texts_of_the_graph_as_text(typed: askgraph.Result, sou
     assert many.count("<tr>") == 21 and "20 of 55" in many and len(many) < 4000
     refused = askgraph.ask("What is the population of Mars?", sample.graph_path())
     assert "'population'" in refused.sentence and "&#x27;population" in refused._repr_html_()
-    assert not refused.rows and not refused.columns and refused.query is refused.confidence is None
+    assert (refused.rows, refused.query, refused.confidence) == ((), None, None)
 
 
 SCRIPT = """

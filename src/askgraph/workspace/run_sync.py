@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -63,11 +64,11 @@ def _run_into_future(coroutine: Coroutine[Any, Any, Result], future: Future[Resu
 def run_in_background(coroutine: Coroutine[Any, Any, Result]) -> "Future[Result]":
     """Run a coroutine in an event loop that lasts as long as this process, in a thread."""
     with _LOOP_LOCK:
-        return asyncio.run_coroutine_threadsafe(coroutine, _start_loop())
+        return asyncio.run_coroutine_threadsafe(coroutine, _start_loop(os.getpid()))
 
 
 @cache
-def _start_loop() -> asyncio.AbstractEventLoop:
+def _start_loop(process: int) -> asyncio.AbstractEventLoop:  # a fork has no threads of its parent
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
     return loop
