@@ -16,7 +16,7 @@ from askgraph import trace
 from askgraph.answers.codec import to_json_object
 from askgraph.answers.console import to_text
 from askgraph.evaluation.runs.one_question import to_step_object
-from askgraph.server.mcp.ask import to_ask_result
+from askgraph.server.mcp.ask import format_outcome
 from askgraph.server.openai.answers import format_message
 from askgraph.server.rest.questions import build_sheet, filter_rows, to_csv, to_workbook
 from askgraph.server.runs import to_answer_view
@@ -108,7 +108,7 @@ FORMATS: dict[str, Callable[[trace.Outcome], str]] = {
     "trace": serialize_step,
     "record": lambda outcome: json.dumps(to_step_object(outcome, max_rows=2), ensure_ascii=False),
     "rest": lambda outcome: to_answer_view(outcome, limit=2).model_dump_json(indent=2),
-    "mcp": lambda outcome: to_ask_result(outcome, limit=2).model_dump_json(indent=2),
+    "mcp": lambda outcome: format_outcome(outcome, limit=2),
     "openai": lambda outcome: "\n\n".join(format_message(outcome)),
     "terminal": lambda outcome: to_text(outcome, PrefixMap({"space": SPACE})),
 }

@@ -53,7 +53,9 @@ async def by_mcp(place: Workspace, question: str, language: str) -> dict[str, An
         return access
 
     async with Client(create_server(same)) as client:
-        result = await client.call_tool("ask", {"question": question, "language": language})
+        result = await client.call_tool(
+            "ask", {"question": question, "language": language, "detail": True}
+        )
     await access.aclose()
     assert result.structured_content is not None
     return dict(result.structured_content)

@@ -19,8 +19,14 @@ from starlette.types import ASGIApp
 from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import sparql
+from askgraph.server.auth import NotAllowedError
+from askgraph.server.auth.access_tokens import (
+    METADATA_PATH,
+    build_challenge,
+    build_resource_metadata,
+)
 from askgraph.server.auth.identify import ProxyHeaders, VisitorCookie, check_access_rules
-from askgraph.server.hub import Hub, open_hub
+from askgraph.server.hub import Hub, get_hub, open_hub
 from askgraph.server.openai import routes as chat
 from askgraph.server.openai import to_openai_response
 from askgraph.server.page import build_docs_router, build_missing_page, build_page_router
@@ -79,6 +85,14 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.router.routes.append(
         Route("/mcp", endpoint=_handle_mcp, methods=["POST"], include_in_schema=False)
     )
+    if settings.oauth_issuer:
+        metadata = build_resource_metadata(settings.oauth_issuer, settings.oauth_resource)
+
+        async def get_resource_metadata(request: Request) -> JSONResponse:
+            return JSONResponse(metadata)
+
+        route = Route(METADATA_PATH + "{path:path}", get_resource_metadata, include_in_schema=False)
+        app.router.routes.append(route)
     app.include_router(sparql.text2sparql_router)
     app.include_router(build_page_router())
     app.include_router(build_docs_router(app))
@@ -108,7 +122,13 @@ def _create_mcp_endpoint() -> ASGIApp:
 
 async def _handle_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AskgraphError)
-    return to_problem_response(to_problem(error))
+    response = to_problem_response(to_problem(error))
+    settings = get_hub(request).settings
+    if settings.oauth_issuer and isinstance(error, NotAllowedError):
+        has_token = "authorization" in request.headers
+        challenge = build_challenge(settings.oauth_resource, error, has_token=has_token)
+        response.headers["WWW-Authenticate"] = challenge
+    return response
 
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:

@@ -49,6 +49,8 @@ class ServeSettings(BaseSettings):
     proxy_header: str = ""
     proxy_scopes: tuple[Scope, ...] = ("ask", "query", "confirm")
     trusted_proxies: tuple[str, ...] = ()
+    oauth_issuer: str = ""
+    oauth_resource: str = ""
     allowed_hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     processes: NonNegativeInt = 0
@@ -133,9 +135,9 @@ class ServeSettings(BaseSettings):
         """Whether the server is evidently its user's own.
 
         It listens on loopback, and no setting invites anybody else: scopes for `anonymous`, a
-        proxy, other host names, pages of other sites.
+        proxy, an issuer of tokens, other host names, pages of other sites.
         """
-        proxies = self.proxy_header, self.trusted_proxies, self.root_path
+        proxies = self.proxy_header, self.trusted_proxies, self.root_path, self.oauth_issuer
         invites = self.anonymous is not None or any(proxies)
         return self.is_on_loopback and not (invites or self.allowed_hosts or self.cors_origins)
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,17 +18,38 @@ from mcp_types import (
     ElicitRequestParams,
     ElicitResult,
     InputRequiredResult,
+    TextContent,
 )
 from tests.server.mcp.conftest import Agents
 
 from askgraph.workspace import Workspace
 
-QUESTION = {"question": "What is the population of Mars?", "limit": 3}
+QUESTION = {"question": "What is the population of Mars?", "limit": 3, "detail": True}
 MODERN = "2026-07-28"
 ASKED = (
     "The graph records no 'population' of Mars. For Mars there is: diameter, orbital period, mass "
     "and surface gravity. Which of these do you mean?"
 )
+
+
+VERSIONS = {"legacy": "2025-11-25", "auto": MODERN}
+"""How a client speaks, and the version that it gets."""
+
+
+async def check_protocol(client: Client) -> None:
+    """Do once what the protocol offers."""
+    assert "Graphs: space" in str(client.instructions)
+    tools = (await client.list_tools()).tools
+    found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
+    assert text_of(found).startswith("The discoverer of Titan is Christiaan Huygens.\n")
+    [first, *_] = (await client.list_resources()).resources
+    [content] = (await client.read_resource(first.uri)).contents
+    assert "# space: 8,132 triples" in str(content)
+    card = (tools[0].meta or {})["ui"]["resourceUri"]
+    [content] = (await client.read_resource(card)).contents
+    assert content.mime_type == "text/html;profile=mcp-app"
+    prompts = [prompt.name for prompt in (await client.list_prompts()).prompts]
+    assert prompts == ["explore_graph", "write_query", "explain_word"]
 
 
 async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
@@ -56,8 +78,29 @@ async def test_without_a_way_to_ask_the_readings_are_the_result(agents: Agents, 
     async with agents.client(mode=mode) as client:
         found = (await client.call_tool("ask", QUESTION)).structured_content
     assert found is not None and found["status"] == "clarification" and found["message"] == ASKED
-    assert [one["rows"] for one in found["readings"]] == [1, 2, 1, 3]
-    assert all("SELECT" in one["query"] for one in found["readings"])
+    assert [one["count"] for one in found["options"]] == [1, 2, 1, 3]
+    assert all("SELECT" in one["query"] for one in found["options"])
+
+
+async def test_an_agent_takes_a_reading_by_its_words_or_number(agents: Agents) -> None:
+    asked = {"question": QUESTION["question"]}
+    async with agents.client() as client:
+        back = text_of(await client.call_tool("ask", asked))
+        words = re.findall(r'^- "(.*)" \(', back, re.MULTILINE)
+        assert back.startswith(ASKED) and len(words) == 4
+        for reading in (words[2], "3"):
+            told = text_of(await client.call_tool("ask", {**asked, "reading": reading}))
+            assert 'Read as: "The discoverers of the things that orbit Mars."' in told
+            assert "chosen by the user" in told
+        wrong = await client.call_tool("ask", {**asked, "reading": "Moons of Mars"})
+        assert wrong.is_error and "available: " in str(wrong.content)
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text of a result without the notice."""
+    part = result.content[0]
+    assert isinstance(part, TextContent)
+    return part.text
 
 
 async def test_choices_and_their_state(agents: Agents) -> None:
@@ -99,16 +142,18 @@ def _with_query(state: str, query: str) -> str:
     return base64.urlsafe_b64encode(json.dumps(forged).encode()).decode()
 
 
-async def test_an_agent_starts_the_command_and_asks(place: Workspace) -> None:
+@pytest.mark.parametrize(("mode", "version"), VERSIONS.items())
+async def test_both_versions_of_the_protocol_over_stdio(
+    place: Workspace, mode: str, version: str
+) -> None:
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "askgraph", "mcp", "--graph", "space"],
         env={**os.environ, "ASKGRAPH_WORKSPACE": str(place.folder)},
     )
-    async with Client(command) as client:
-        found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
-    assert found.structured_content is not None
-    assert found.structured_content["message"] == "The discoverer of Titan is Christiaan Huygens."
+    async with Client(command, mode=mode) as client:
+        assert client.protocol_version == version
+        await check_protocol(client)
     assert not (place.folder / "serve.db").exists()
 
 

@@ -5,7 +5,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent, TextResourceContents
 from tests.server.mcp.conftest import Agents
 
-from askgraph.server.mcp.results import NOTICE
+from askgraph.graph.glossary import parse_glossary
+from askgraph.server.mcp.access import NOTICE
 
 
 async def read(agents: Agents, address: str) -> str:
@@ -24,6 +25,7 @@ async def test_resources_and_prompts(agents: Agents) -> None:
             "askgraph://graphs/space/profile",
             "askgraph://graphs/space/prefixes",
             "askgraph://graphs/space/shapes",
+            "askgraph://graphs/space/glossary",
         ]
         assert "askgraph://graphs/{graph}/profile" in [one.uri_template for one in templates]
         # The profile tells classes and predicates as data.
@@ -43,8 +45,28 @@ async def test_resources_and_prompts(agents: Agents) -> None:
         # A prompt holds the question and the classes.
         names = [one.name for one in (await client.list_prompts()).prompts]
         prompt = await client.get_prompt("write_query", {"question": "Which moons are there?"})
-        assert names == ["explore_graph", "write_query"]
+        assert names == ["explore_graph", "write_query", "explain_word"]
         [message] = prompt.messages
         assert isinstance(message.content, TextContent)
         assert "Which moons are there?" in message.content.text
         assert '- ont:Moon "moon": 55 instances' in message.content.text
+
+
+async def test_the_words_and_instructions_of_an_owner_reach_the_agent(moons: Agents) -> None:
+    noted = "Jupiter is a planet.\nNever count it."
+    entry = parse_glossary('[[entry]]\nword = "satellite"\nsame_as = "moon"\n', "x").entries
+    moons.place.define("moons", *entry, instructions=noted)
+    async with moons.client() as client:
+        quoted = 'note of its owner: "Jupiter is a planet.\\nNever count it."'
+        assert f"\nmoons: {quoted}" in str(client.instructions)
+        listed = (await client.call_tool("list_graphs", {})).content[0].model_dump()["text"]
+        assert quoted in listed
+        glossary = await read(moons, "askgraph://graphs/moons/glossary")
+        assert parse_glossary(glossary, "resource").instructions == noted
+        assert "no word is defined yet" in await read(moons, "askgraph://graphs/pets/glossary")
+        for word, text in {
+            "satellites": 'same_as = "moon"',
+            "ship": "instructions):\nnone",
+        }.items():
+            prompt = await client.get_prompt("explain_word", {"word": word, "graph": "moons"})
+            assert text in str(prompt.messages[0].content.model_dump()["text"])

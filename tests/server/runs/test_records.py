@@ -235,7 +235,7 @@ def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
 
     async def ask_agent(url: str) -> Any:
         async with Client(f"{url}/mcp") as agent:
-            return (await agent.call_tool("ask", unsure)).structured_content
+            return (await agent.call_tool("ask", {**unsure, "detail": True})).structured_content
 
     with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
         free = client.post("/api/v1/ask", json=sure).json()
@@ -248,7 +248,7 @@ def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
         told = client.post("/v1/chat/completions", json=chat).json()["choices"][0]["message"]
         assert "**Answered by:** guided with m-served: 1 call of a model" in told["content"]
         result = asyncio.run(ask_agent(server.url))
-        assert result["answered_by"].startswith("guided with m-served: 1 call of a model")
+        assert result["answered_by"]["model"] == "m-served" and result["usage"]["llm_calls"] == 1
         methods = client.get("/api/v1/methods").json()["methods"]
         assert [one["needs_model"] for one in methods if one["name"] == "auto"] == [True]
     assert len(llm_server.requests) == 3

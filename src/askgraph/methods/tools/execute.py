@@ -32,14 +32,24 @@ async def execute(
     execution = await query_runs.execute_query(context, query, rows=_MAX_ROWS)
     if isinstance(execution, Observation):
         return execution
-    parts = [await _render_result(context, execution, page), execution.remark]
+    rendered = await render_execution(context, execution, page)
     query_runs.mark_as_read(context, execution.query_run.query, execution.query_run.result)
+    return Observation(
+        rendered.text,
+        rendered.iris,
+        query=execution.query_run.query,
+        rows=query_runs.count_rows(execution.query_run),
+    )
+
+
+async def render_execution(
+    context: Context, execution: query_runs.QueryExecution, page: int = 0
+) -> rendering.RenderedText:
+    """Render the repairs of a query, its result or a page of it, and the remark."""
+    parts = [await _render_result(context, execution, page), execution.remark]
     texts = [*(f"({note})" for note in execution.notes), *(part.text for part in parts)]
     iris = tuple(dict.fromkeys(iri for part in parts for iri in part.iris))
-    text = "\n".join(text for text in texts if text)
-    return Observation(
-        text, iris, query=execution.query_run.query, rows=query_runs.count_rows(execution.query_run)
-    )
+    return rendering.RenderedText("\n".join(text for text in texts if text), iris)
 
 
 async def _render_result(

@@ -19,6 +19,7 @@ from starlette.types import Scope as AsgiScope
 
 from askgraph.errors import SetupError
 from askgraph.server import auth
+from askgraph.server.auth.access_tokens import AccessTokenVerifier
 from askgraph.server.auth.api_keys import KEY_PREFIX, is_secret_of, parse_key
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
@@ -98,11 +99,15 @@ class RequestCredentials:
     peer: str = ""
 
     @property
+    def bearer_token(self) -> str:
+        """The bearer token; empty if there is none."""
+        auth_scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
+        return value.strip() if auth_scheme.lower() == "bearer" else ""
+
+    @property
     def token(self) -> str:
         """The API key or other bearer token; empty if there is none."""
-        auth_scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
-        token = value if auth_scheme.lower() == "bearer" else ""
-        return (token or self.headers.get("x-api-key", "")).strip()
+        return self.bearer_token or self.headers.get("x-api-key", "").strip()
 
     @property
     def is_forwarded(self) -> bool:
@@ -143,14 +148,20 @@ class CallerAccounts:
         self._store = store
         self._minutes: OrderedDict[str, _MinuteCount] = OrderedDict()
         self._throttle = KeyThrottle()
+        self._access_tokens = (
+            AccessTokenVerifier(settings.oauth_issuer, settings.oauth_resource)
+            if settings.oauth_issuer
+            else None
+        )
 
     async def identify(self, credentials: RequestCredentials) -> auth.Principal:
         """Return the caller of a request.
 
-        A token without the prefix of our keys belongs to another service and is ignored.
+        A token without the prefix of our keys is an access token of the issuer; without an issuer
+        it belongs to another service and is ignored.
 
         Raises:
-            NotAllowedError: the key is invalid (401).
+            NotAllowedError: the key or token is invalid (401).
             LimitExceededError: too many keys were wrong.
         """
         if credentials.token.startswith(KEY_PREFIX):
@@ -173,6 +184,11 @@ class CallerAccounts:
             await self._store.record_key_use(key)
             limits = key.limits.apply_to(self._limits)
             return auth.Principal(f"key:{key.id}", key.name, key.scopes, key.graphs, limits)
+        if self._access_tokens is not None and credentials.bearer_token:
+            token = await self._access_tokens.verify(credentials.bearer_token)
+            return auth.Principal(
+                f"oauth:{token.subject}", token.name, token.scopes, limits=self._limits
+            )
         if name := self._get_proxy_user(credentials):
             scopes = frozenset(self._settings.proxy_scopes)
             return auth.Principal(f"user:{name}", name, scopes, limits=self._limits)

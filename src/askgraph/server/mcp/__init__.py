@@ -22,12 +22,14 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from importlib.metadata import version
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
@@ -42,6 +44,7 @@ from mcp_types import (
     GetPromptResult,
     InputRequiredResult,
     Resource,
+    TextContent,
     Tool,
     ToolAnnotations,
 )
@@ -51,25 +54,18 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
+from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.glossary import Glossary, format_glossary
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shape_texts import format_document
 from askgraph.graph.shapes import build_shape
+from askgraph.methods.tools.rendering import quote as quote_text
 from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, get_hub, identify_caller
 from askgraph.server.mcp import access as mcp_access
 from askgraph.server.mcp.ask import PlainStateCodec, ask
-from askgraph.server.mcp.explore import (
-    describe,
-    examples,
-    execute,
-    list_graphs,
-    propose_queries,
-    search,
-    shapes,
-    validate,
-)
-from askgraph.server.mcp.results import NOTICE
+from askgraph.server.mcp.explore import describe, list_graphs, query, search, suggest_queries
 from askgraph.server.problems import describe_faults
 from askgraph.server.runs import AskBody, RunRequest, list_method_names
 from askgraph.server.runs.replies import build_next_questions, read_steps
@@ -79,6 +75,8 @@ from askgraph.workspace import Workspace
 _MAX_CLASSES, _MAX_PREDICATES, _MAX_SHAPES = 50, 100, 20
 _MAX_END_CLASSES = 2
 _MAX_PROMPT_CLASSES = 20
+_MAX_WORDS, _MAX_WORD_CHARACTERS = 50, 100  # words of a glossary in a prompt
+_MAX_GREETED_GRAPHS = 10
 _PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 
 
@@ -109,6 +107,14 @@ async def _read_shapes(graph: str) -> str:
     )
 
 
+async def _read_glossary(graph: str) -> str:
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors(ResourceNotFoundError):
+        access.require_scope("ask")
+        name = mcp_access.resolve_graph_name(access, graph)
+        return format_glossary(await access.get_glossary(name)) or "# no word is defined yet\n"
+
+
 _RESOURCE_URI = "askgraph://graphs/{graph}/"
 _RESOURCES = {
     "profile": (
@@ -122,6 +128,11 @@ _RESOURCES = {
         "what the instances of the most frequent classes have, as ShEx",
         "text/shex",
     ),
+    "glossary": (
+        _read_glossary,
+        "words, measures, conditions and instructions that its owner has defined, as TOML",
+        "application/toml",
+    ),
 }
 """The resources of each graph by name: reader, description and media type."""
 
@@ -129,7 +140,7 @@ _RESOURCES = {
 def _format_profile(graph: mcp_access.GraphMetadata) -> Iterator[str]:
     profile = graph.profile
     yield f"# {graph.name}: {profile.triples:,} triples"
-    yield f"# {NOTICE}"
+    yield f"# {mcp_access.NOTICE}"
     if profile.languages:
         yield "languages: " + ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
     yield ""
@@ -164,7 +175,23 @@ async def explore_graph(graph: str = "") -> str:
 async def write_query(question: str, graph: str = "") -> str:
     """Write a SPARQL query that answers a question over a graph."""
     name, classes = await _list_main_classes(graph)
-    return str(_PROMPTS["write"]).format(graph=name, question=question, classes=classes)
+    entries = (await mcp_access.get_current_access().get_glossary(name)).entries
+    words = ", ".join(
+        quote_text(entry.word, _MAX_WORD_CHARACTERS) for entry in entries[:_MAX_WORDS]
+    )
+    return str(_PROMPTS["write"]).format(
+        graph=name, question=question, classes=classes, words=", ".join(words) or "none"
+    )
+
+
+async def explain_word(word: str, graph: str = "") -> str:
+    """Explain what a word means in a graph: its definition, or else its class or property."""
+    access = mcp_access.get_current_access()
+    with mcp_access.convert_errors():
+        name = mcp_access.resolve_graph_name(access, graph or None)
+        entry = (await access.get_glossary(name)).find_entry(word)
+    definition = format_glossary(Glossary((entry,))) if entry else "none"
+    return str(_PROMPTS["explain"]).format(graph=name, word=word, definition=definition)
 
 
 async def _list_main_classes(graph: str) -> tuple[str, str]:
@@ -182,9 +209,13 @@ McpRequest = ServerRequestContext[Any, Any]
 AccessProvider = Callable[[McpRequest], Awaitable[mcp_access.GraphAccess]]
 """Returns the access of a message's sender; raises `MCPError` if the sender is unknown."""
 
-_TOOLS = (list_graphs, ask, propose_queries, search, describe, shapes, examples, validate, execute)
+_TOOLS = (search, describe, suggest_queries, query, list_graphs)  # `ask` comes first, with a card
+_READ_ONLY = ToolAnnotations(read_only_hint=True)
+_CARD_URI = "ui://askgraph/answer.html"
+_CARD = Path(__file__).with_name("card.html")
+_GREETINGS = frozenset({"initialize", "server/discover"})  # whose results have instructions
 
-_INSTRUCTIONS = f"{_PROMPTS['instructions']}{NOTICE}\n"
+_INSTRUCTIONS = f"{_PROMPTS['instructions']}{mcp_access.NOTICE}\n"
 
 
 class _GraphServer(MCPServer[Any]):
@@ -192,7 +223,12 @@ class _GraphServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[Tool]:
         return [
-            tool.model_copy(update={"input_schema": simplify_schema(tool.input_schema)})
+            tool.model_copy(
+                update={
+                    "description": cleandoc(tool.description or ""),
+                    "input_schema": simplify_schema(tool.input_schema),
+                }
+            )
             for tool in await super().list_tools()
         ]
 
@@ -220,7 +256,10 @@ class _GraphServer(MCPServer[Any]):
                 name, arguments, list(tool.input_schema.get("properties", {}))
             )
         try:
-            return await super().call_tool(name, arguments, context)
+            result = await super().call_tool(name, arguments, context)
+            if isinstance(result, CallToolResult):
+                result.content.append(TextContent(type="text", text=mcp_access.NOTICE))
+            return result
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 message = describe_faults(error.__cause__, noun="argument")
@@ -280,7 +319,6 @@ def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -
     if not isinstance(schema, Mapping):
         return schema
     definitions = schema.get("$defs", {}) if definitions is None else definitions
-    unread = ("$defs", "exclusiveMinimum", "exclusiveMaximum")  # Gemini rejects these bounds
     parts = dict(schema)
     if isinstance(reference := parts.pop("$ref", None), str):
         parts = {**definitions[reference.rsplit("/", 1)[-1]], **parts}
@@ -292,8 +330,16 @@ def simplify_schema(schema: Any, definitions: Mapping[str, Any] | None = None) -
         if parts.get("default", "") is None:
             del parts["default"]
     return {
-        key: simplify_schema(part, definitions) for key, part in parts.items() if key not in unread
+        key: simplify_schema(part, definitions)
+        for key, part in parts.items()
+        if key not in _OMITTED_KEYS or (isinstance(part, Mapping) and key != "$defs")
     }
+
+
+_OMITTED_KEYS = frozenset(
+    # Gemini rejects the bounds; titles and limits of texts cost tokens, and calls are checked.
+    ("$defs", "exclusiveMinimum", "exclusiveMaximum", "title", "pattern", "minLength", "maxLength")
+)
 
 
 def create_server(get_access: AccessProvider) -> MCPServer[Any]:
@@ -302,10 +348,18 @@ def create_server(get_access: AccessProvider) -> MCPServer[Any]:
     async def set_access(ctx: McpRequest, call_next: CallNext) -> HandlerResult:
         token = mcp_access.CURRENT_ACCESS.set(await get_access(ctx))
         try:
-            return await call_next(ctx)
+            result = await call_next(ctx)
+            if ctx.method in _GREETINGS and isinstance(result, dict):
+                result["instructions"] = _INSTRUCTIONS + await _describe_graphs()
+            return result
         finally:
             mcp_access.CURRENT_ACCESS.reset(token)
 
+    card = Apps()
+    card.tool(resource_uri=_CARD_URI, annotations=_READ_ONLY, structured_output=False)(ask)
+    card.add_html_resource(
+        _CARD_URI, _CARD.read_text("utf-8"), name="answer", title="Answer", prefers_border=True
+    )
     with _preserve_logging():
         server = _GraphServer(
             "askgraph",
@@ -315,16 +369,28 @@ def create_server(get_access: AccessProvider) -> MCPServer[Any]:
             version=version("askgraph"),
             request_state_security=RequestStateSecurity(codec=PlainStateCodec()),
             middleware=[set_access],
+            extensions=[card],
         )
     for tool in _TOOLS:
-        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
+        server.add_tool(tool, annotations=_READ_ONLY, structured_output=False)
     for name, (read, description, mime_type) in _RESOURCES.items():
         server.resource(
             f"{_RESOURCE_URI}{name}", name=name, description=description, mime_type=mime_type
         )(read)
-    for prompt in (explore_graph, write_query):
+    for prompt in (explore_graph, write_query, explain_word):
         server.prompt()(prompt)
     return server
+
+
+async def _describe_graphs() -> str:
+    """Return the names of the caller's first graphs, with the instructions of their owners."""
+    access = mcp_access.get_current_access()
+    names = access.list_graphs()
+    lines = [f"Graphs: {', '.join(names[:_MAX_GREETED_GRAPHS])}"]
+    for name in names[:_MAX_GREETED_GRAPHS]:
+        with suppress(AskgraphError):  # a damaged glossary is reported where it is read
+            lines += [f"{name}: {line}" for line in await mcp_access.list_owner_notes(access, name)]
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -386,6 +452,11 @@ class HostedAccess:
         """Return the metadata of a graph without opening it."""
         self._hub.graphs.get_settings(name, self._caller)
         return await asyncio.to_thread(mcp_access.GraphMetadata.read, self._hub.workspace, name)
+
+    async def get_glossary(self, name: str) -> Glossary:
+        """Return the glossary of a graph that the caller may see."""
+        self._hub.graphs.get_settings(name, self._caller)
+        return await asyncio.to_thread(self._hub.workspace.load_glossary, name)
 
     @asynccontextmanager
     async def open_graph(self, name: str) -> AsyncIterator[KnowledgeGraph]:

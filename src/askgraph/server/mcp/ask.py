@@ -2,34 +2,38 @@
 
 import base64
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import Annotated
+from typing import Annotated, Any
 
+from mcp.server.apps import client_supports_apps
 from mcp.server.mcpserver import Context
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import NoBackChannelError
-from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
+from mcp_types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
+from pyoxigraph import NamedNode
 
 from askgraph.answers import answer_option
-from askgraph.answers.codec import get_status
-from askgraph.answers.verbalize import describe_answerer
+from askgraph.answers.codec import to_json_object
+from askgraph.answers.codec import to_json_value as to_cell_value
+from askgraph.answers.verbalize import describe_answerer, describe_confidence
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
+from askgraph.graph.names import is_informative_label
+from askgraph.methods.tools.rendering import quote
 from askgraph.server.mcp import access as mcp_access
-from askgraph.server.mcp.results import (
-    DEFAULT_ROWS,
-    AskResult,
-    QuestionReading,
-    UnknownWords,
-    describe_truncation,
-    format_rows,
-    select_labels,
-)
 from askgraph.server.runs import RunRequest, check_question, choose_default_method
 from askgraph.server.runs.events import clip_line, describe_step
-from askgraph.sparql.results import SelectResult
+from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.results import Term
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -44,9 +48,14 @@ from askgraph.trace.codec import from_json_value, to_json_value
 
 _MAX_QUESTION_CHARACTERS = 4_000  # characters
 _MAX_GRAPHS = 10
-_MAX_EVIDENCE_ROWS, _MAX_EVIDENCE_LINES, _MAX_LINE_CHARACTERS = 5, 6, 300
-_MAX_LISTED_ROWS = 5
-_MAX_SENTENCE_CHARACTERS = 1_000  # characters
+_MAX_SENTENCE_CHARACTERS = 300  # characters
+_MAX_LINE_CHARACTERS = 300  # characters of the reading, or of a remark
+_MAX_LABEL_CHARACTERS = 80
+_CHARACTERS_PER_ROW = 40  # characters of the rows in a text, for each row of the limit
+_DETAIL_ROWS, _DETAIL_EVIDENCE_ROWS = 50, 5  # rows of structured content if the limit is lower
+_PREFIX = re.compile(r"PREFIX\s+([\w.-]*):\s*<([^<>]*)>", re.IGNORECASE)
+CARD_KEY = "askgraph/answer"
+"""The key of an answer in the metadata of a result, where the card finds it, but no model."""
 
 
 class EarlierQuestion(BaseModel):
@@ -61,7 +70,7 @@ async def ask(
     question: Annotated[
         str,
         Field(
-            description="The question in the user's own words.",
+            description="In the user's own words.",
             min_length=1,
             max_length=_MAX_QUESTION_CHARACTERS,
             pattern=r"^[^\x00]*$",
@@ -69,38 +78,35 @@ async def ask(
     ],
     graphs: Annotated[
         list[str] | None,
-        Field(
-            description="Names of graphs; may be left out for the only one.", max_length=_MAX_GRAPHS
-        ),
+        Field(description="Needed if there are several.", max_length=_MAX_GRAPHS),
     ] = None,
-    method: Annotated[str | None, Field(description="From `list_graphs`; default: auto.")] = None,
-    language: mcp_access.LanguageParameter = None,
+    reading: Annotated[
+        str | None,
+        Field(description="One of the readings that came back, word for word.", max_length=1_000),
+    ] = None,
     earlier: Annotated[
         list[EarlierQuestion] | None,
-        Field(description="What this question follows up on, oldest first.", max_length=20),
+        Field(description="What this follows up on, oldest first.", max_length=20),
     ] = None,
-    limit: Annotated[
-        int, Field(description="Maximum number of rows to show.", ge=1, le=500)
-    ] = DEFAULT_ROWS,
-    seconds: Annotated[
-        float | None,
-        Field(
-            description="Time limit, after which the best answer so far comes; default: 20.", gt=0
-        ),
-    ] = None,
-) -> AskResult | InputRequiredResult:
-    """Answer a question in natural language over one graph or several.
+    method: Annotated[str | None, Field(description="From list_graphs.")] = None,
+    limit: mcp_access.LimitParameter = mcp_access.DEFAULT_ROWS,
+    detail: mcp_access.DetailParameter = False,
+    language: mcp_access.LanguageParameter = None,
+) -> CallToolResult | InputRequiredResult:
+    """Answer a question about the graphs in plain words; use this first.
 
-    Returns the answer with its query, the reading of the question, a confidence and the supporting
-    triples; or a question back with readings to choose from; or the reason for having no answer.
+    Returns the answer, how the question was read, the confidence, rows and the SPARQL query; or
+    readings to choose from; or why there is no answer.
     """
     access = mcp_access.get_current_access()
     with mcp_access.convert_errors():
         access.require_scope("ask")
         check_question(question)
+        has_card = client_supports_apps(context)
         choice = read_choice(context)
         if choice is not None:
-            return await _answer_reading(access, *choice, limit)
+            answer = await _answer_reading(access, *choice)
+            return to_result(answer, limit, detail=detail, has_card=has_card)
         methods = access.list_methods()
         method_name = (method or choose_default_method(methods)).replace("_", "-")
         names = graphs or [mcp_access.resolve_graph_name(access, None)]
@@ -109,22 +115,26 @@ async def ask(
             Question(question, language, before),
             tuple(dict.fromkeys(mcp_access.resolve_graph_name(access, name) for name in names)),
             method_name,
-            seconds=seconds,
         )
         if method_name not in methods:
             raise SetupError(f"no method {method!r}; available: {', '.join(methods)}")
         outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else request.graphs[0]
-            reading = await ask_back(context, outcome, graph)
-            if isinstance(reading, InputRequiredResult):
-                return reading
-            if reading is not None:
-                return await _answer_reading(access, reading, outcome, graph, limit)
+            index = (
+                await ask_back(context, outcome, graph)
+                if reading is None
+                else _find_reading(outcome, reading)
+            )
+            if isinstance(index, InputRequiredResult):
+                return index
+            if index is not None:
+                outcome = await _answer_reading(access, index, outcome, graph)
         following: Sequence[str] = ()
-        with suppress(AskgraphError):  # the answer is complete without follow-up questions
-            following = await access.suggest_following(request.question, outcome)
-        return to_ask_result(outcome, limit=limit, following=following)
+        if detail:
+            with suppress(AskgraphError):  # the answer is complete without follow-up questions
+                following = await access.suggest_following(request.question, outcome)
+        return to_result(outcome, limit, detail=detail, has_card=has_card, following=following)
 
 
 async def _await_outcome(
@@ -142,62 +152,118 @@ async def _await_outcome(
 
 
 async def _answer_reading(
-    access: mcp_access.GraphAccess, index: int, clarification: Clarification, graph: str, limit: int
-) -> AskResult:
+    access: mcp_access.GraphAccess, index: int, clarification: Clarification, graph: str
+) -> Answer:
     async with access.open_graph(mcp_access.resolve_graph_name(access, graph)) as open_graph:
-        answer = await answer_option(
+        return await answer_option(
             clarification.options[index],
             clarification,
             open_graph,
             timeout=access.query_timeout,
             limit=1_000,
         )
-    return to_ask_result(answer, limit=limit)
 
 
-def to_ask_result(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> AskResult:
-    """Convert an outcome, with at most `limit` rows, and the questions that may follow."""
-    best = get_attempt(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
-    rows = format_rows(best.result.rows, limit)
-    readings = outcome.options if isinstance(outcome, Clarification) else ()
-    missing = () if isinstance(outcome, Answer) else outcome.missing
-    return AskResult.model_validate(
-        {
-            "status": get_status(outcome),
-            "message": _format_message(outcome),
-            "words": best.words,
-            "unused_words": list(best.unused_words),
-            "confidence": None if best.chosen else best.confidence,
-            "chosen": best.chosen,
-            "query": best.query or None,
-            "graph": best.graph or None,
-            "columns": list(best.result.variables),
-            "answer_columns": list(best.answer_columns),
-            "rows": rows,
-            "total": len(best.result.rows),
-            "boolean": best.boolean,
-            "labels": select_labels(rows, best.labels),
-            "evidence": [
-                clip_line(f"row {piece.row + 1}: {line}", _MAX_LINE_CHARACTERS)
-                for piece in best.evidence[:_MAX_EVIDENCE_ROWS]
-                for line in piece.words[:_MAX_EVIDENCE_LINES]
-            ],
-            "why_empty": best.why_empty,
-            "cut": f"{best.cut_short}; this is the best answer so far"
-            if best.cut_short
-            else describe_truncation(best.result.truncated),
-            "readings": [
-                QuestionReading(words=item.words, rows=item.count, query=item.query)
-                for item in readings
-            ],
-            "confirmed": best.confirmed.question if best.confirmed else None,
-            "interpretation": best.interpretation or None,
-            "missing": [UnknownWords(words=item.words, names=list(item.names)) for item in missing],
-            "next": list(following),
-            "seconds": round(outcome.usage.seconds, 3),
-            "answered_by": describe_answerer(outcome) or None,
-        }
-    )
+def to_result(
+    outcome: Outcome,
+    limit: int,
+    *,
+    detail: bool = False,
+    has_card: bool = False,
+    following: Sequence[str] = (),
+) -> CallToolResult:
+    """Return an outcome as text, and all of it for programs and the card that want it."""
+    result = mcp_access.to_tool_result(format_outcome(outcome, limit))
+    content = build_content(outcome, max(limit, _DETAIL_ROWS), following)
+    if detail:
+        result.structured_content = content
+    elif has_card:
+        result.meta = {CARD_KEY: content}
+    return result
+
+
+def build_content(outcome: Outcome, limit: int, following: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an outcome as JSON, as `askgraph ask --json` writes it, with bounded rows."""
+    best = get_attempt(outcome)
+    rows = mcp_access.format_rows(best.result.rows, limit) if best else []
+    content = to_json_object(outcome, limit=len(rows))
+    if best and best.boolean is None:
+        content["rows"] = rows
+    evidence = content["evidence"]
+    assert isinstance(evidence, list)
+    return {
+        **content,
+        "message": clip_line(_format_message(outcome), _MAX_SENTENCE_CHARACTERS),
+        "evidence": evidence[:_DETAIL_EVIDENCE_ROWS],
+        "total": len(best.result.rows) if best else 0,
+        "next": list(following),
+    }
+
+
+def format_outcome(outcome: Outcome, limit: int) -> str:
+    """Return an outcome as text, with at most `limit` rows; its texts are on one line each."""
+    lines = [clip_line(_format_message(outcome), _MAX_SENTENCE_CHARACTERS)]
+    best = get_attempt(outcome)
+    if isinstance(outcome, Clarification) and outcome.options:
+        lines.append("To choose, ask again with `reading`:")
+        lines += [
+            f"- {quote(option.words, _MAX_LINE_CHARACTERS)} "
+            f"({option.count:,} row{'s' * (option.count != 1)})"
+            for option in outcome.options
+        ]
+    if not isinstance(outcome, Answer):
+        for item in outcome.missing:
+            names = ", ".join(quote(name, _MAX_LABEL_CHARACTERS) for name in item.names)
+            lines.append(
+                f"not in the graph: {quote(item.words, _MAX_LABEL_CHARACTERS)}"
+                f"{f'; near: {names}' if names else ''}"
+            )
+        if best and best.query and not isinstance(outcome, Clarification):
+            lines += ["The best attempt:", *_format_attempt(best, min(limit, 3))]
+    elif best:
+        lines += _format_attempt(best, limit)
+    if answerer := describe_answerer(outcome):
+        lines.append(f"Answered by: {answerer}")
+    return "\n".join(lines)
+
+
+def _format_attempt(answer: Answer, limit: int) -> Iterator[str]:
+    """Yield the lines of an answer after its sentence."""
+    confidence = "chosen by the user" if answer.chosen else describe_confidence(answer.confidence)
+    yield f"Read as: {quote(answer.words, _MAX_LINE_CHARACTERS)}; confidence: {confidence}"
+    remarks = {
+        "Not used": ", ".join(answer.unused_words),
+        "Confirmed as the answer to": answer.confirmed.question if answer.confirmed else "",
+        "Comment of a model": answer.interpretation,
+        "Why empty": answer.why_empty,
+        "Best answer so far": answer.cut_short,
+        "Cut off": answer.result.truncated and answer.result.truncated.reason,
+    }
+    for name, remark in remarks.items():
+        if remark:
+            yield f"{name}: {clip_line(remark, _MAX_LINE_CHARACTERS)}"
+    prefixes = PrefixMap(dict(_PREFIX.findall(answer.query)))
+    number, rows = len(answer.result.rows), answer.result.rows[:limit]
+    lines: list[str] = []
+    for row in rows:
+        line = " | ".join(_format_cell(term, answer.labels, prefixes) for term in row)
+        if lines and len(line) + sum(map(len, lines)) > _CHARACTERS_PER_ROW * limit:
+            break
+        lines.append(line)
+    if lines:
+        of_all = f"{len(lines):,} of {number:,} rows" if len(lines) < number else "Rows"
+        yield f"{of_all} ({', '.join(answer.result.variables)}):"
+        yield from lines
+    yield f"Query on {answer.graph}:\n{answer.query.strip()}"
+
+
+def _format_cell(term: Term | None, labels: Mapping[str, str], prefixes: PrefixMap) -> str:
+    if not isinstance(term, NamedNode):
+        value = to_cell_value(term)
+        return quote(value, _MAX_LINE_CHARACTERS) if isinstance(value, str) else json.dumps(value)
+    short, label = prefixes.shorten(term.value), labels.get(term.value, "")
+    is_needed = label and is_informative_label(label, (term.value,))
+    return f"{short} {quote(label, _MAX_LABEL_CHARACTERS)}" if is_needed else short
 
 
 def _format_message(outcome: Outcome) -> str:
@@ -207,29 +273,27 @@ def _format_message(outcome: Outcome) -> str:
         case Clarification(question=question):
             return question
         case Answer(sentence=sentence) if sentence:
-            return clip_line(sentence, _MAX_SENTENCE_CHARACTERS)
+            return sentence
         case Answer(boolean=bool() as holds):
             return "yes" if holds else "no"
         case _:
-            return _format_answer_values(outcome)
+            return outcome.why_empty or f"{len(outcome.result.rows):,} rows"
 
 
-def _format_answer_values(answer: Answer) -> str:
-    """Return the first values of the answer columns, by label."""
-    rows, variables = answer.result.rows, answer.result.variables
-    if not rows:
-        return answer.why_empty or "nothing was found"
-    columns = [variables.index(name) for name in answer.answer_columns if name in variables]
+def _find_reading(clarification: Clarification, reading: str) -> int:
+    """Return the index of the reading with these words, or this number from 1.
 
-    texts = [
-        ", ".join(
-            clip_line(answer.labels.get(value, value) if isinstance(value, str) else str(value))
-            for value in format_rows([tuple(row[n] for n in columns)], 1)[0]
-        )
-        for row in rows[:_MAX_LISTED_ROWS]
-    ]
-    more = f" and {len(rows) - _MAX_LISTED_ROWS:,} more" if len(rows) > _MAX_LISTED_ROWS else ""
-    return "; ".join(texts) + more
+    Raises:
+        QueryError: there is no such reading.
+    """
+    words = [" ".join(option.words.split()).casefold() for option in clarification.options]
+    numbers = [str(number) for number in range(1, len(words) + 1)]
+    text = " ".join(reading.split()).casefold()
+    for texts in (words, numbers):
+        if text in texts:
+            return texts.index(text)
+    listed = "; ".join(quote(option.words, 200) for option in clarification.options)
+    raise QueryError(f"no reading {reading[:200]!r}; available: {listed}")
 
 
 _READING_KEY = "reading"

@@ -1,369 +1,204 @@
-"""Tools that explore a graph, and tools for queries: propose, validate, execute.
+"""Tools that look into a graph: list, search, describe, suggest queries, and run a query.
 
-All of them only read.
+All of them only read, and return text: names and values of the graph are in quotes, on one line.
 """
 
 import asyncio
 from contextlib import suppress
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
+from mcp_types import CallToolResult
 from pydantic import Field
-from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
 from askgraph.answers.validation import MIN_WRONG_CERTAINTY, ServiceKnowledge
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import validate_query
-from askgraph.answers.verbalize import fetch_term_labels, list_query_iris, verbalize_query_for_graph
+from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.errors import QueryError
-from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import rank_examples, sample_examples
-from askgraph.graph.literals import parse_resource_term
-from askgraph.graph.shapes import Shape, ShapeLine, load_shape
-from askgraph.index import Hit as IndexHit
-from askgraph.index import Resource
+from askgraph.graph.boundaries import classify_resource
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.candidates import find_best_candidates
-from askgraph.methods.tools.describe import describe as describe_in
-from askgraph.methods.tools.hits import SearchHit, format_entities, format_properties
-from askgraph.methods.tools.overview import shape_of
-from askgraph.methods.tools.query_run import execute_query
-from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
-from askgraph.search.decide import find_omitted_words
+from askgraph.methods.tools.describe import describe as describe_term
+from askgraph.methods.tools.execute import render_execution
+from askgraph.methods.tools.hits import (
+    format_entities,
+    format_properties,
+    search_index,
+    to_search_hit,
+)
+from askgraph.methods.tools.overview import find_similar_examples, shape_of
+from askgraph.methods.tools.propose_queries import propose_queries
+from askgraph.methods.tools.query_run import QueryRun, execute_query
+from askgraph.server.auth import Scope
 from askgraph.server.mcp import access as mcp_access
-from askgraph.server.mcp import results as mcp_results
 from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Observation
 
 NameKind = Literal["entity", "class", "property", "value"]
+_INDEX_KEYS = {"property": "properties", "value": "literals"}
 _MAX_LISTED_CLASSES = 10  # classes of a graph in the list of graphs
-_MAX_NAME_CHARACTERS = 200  # characters
-_MAX_QUERY_CHARACTERS = 4_000
-_MAX_SHAPE_LINES = 40
-ClassesParameter = Annotated[
-    list[str] | None,
-    Field(
-        description="IRIs of classes, as prefix:name; leave out to list the classes.", max_length=5
-    ),
-]
+_MAX_SHOWN_CLASSES = 50  # classes that `describe` lists
+_MAX_FETCHED_ROWS = 1_000  # rows that are fetched
+_MAX_FINDINGS = 20
 
 
-async def list_graphs() -> mcp_results.GraphsResult:
-    """List the available graphs with their main classes, and the methods that answer questions."""
+async def list_graphs() -> str:
+    """List the graphs with their main classes and what their owners note, and the methods."""
     access = mcp_access.get_current_access()
+    lines = []
     with mcp_access.convert_errors():
         access.require_scope("ask")
-    graphs = []
-    for name in access.list_graphs():
-        with mcp_access.convert_errors():
+        for name in access.list_graphs():
             metadata = await access.get_metadata(name)
-            graphs.append(
-                mcp_results.GraphInfo(
-                    name=name,
-                    triples=metadata.profile.triples,
-                    classes=mcp_access.format_classes(metadata, "en", limit=_MAX_LISTED_CLASSES),
-                    languages=[
-                        language for language, _ in metadata.profile.languages[:_MAX_LISTED_CLASSES]
-                    ],
-                    remote=metadata.remote,
-                )
+            profile = metadata.profile
+            languages = ", ".join(tag for tag, _ in profile.languages[:_MAX_LISTED_CLASSES])
+            lines.append(
+                f"{name}: {profile.triples:,} triples{', remote' * metadata.remote}"
+                f"{f'; languages: {languages}' if languages else ''}"
             )
-    return mcp_results.GraphsResult(graphs=graphs, methods=list(access.list_methods()))
+            lines += mcp_access.format_classes(metadata, "en", limit=_MAX_LISTED_CLASSES)
+            lines += await mcp_access.list_owner_notes(access, name)
+    methods = ", ".join(access.list_methods())
+    return "\n".join([*(lines or ["there is no graph yet"]), f"methods: {methods}"])
 
 
 async def search(
     query: Annotated[str, Field(description="A name or keywords.", max_length=500)],
-    kind: Annotated[NameKind, Field(description="The kind of item to search for.")] = "entity",
+    kind: NameKind = "entity",
     graph: mcp_access.GraphNameParameter = None,
-    limit: Annotated[int, Field(description="Maximum number of results.", ge=1, le=50)] = 10,
+    limit: Annotated[int, Field(ge=1, le=50)] = 10,
     language: mcp_access.LanguageParameter = None,
-) -> mcp_results.SearchToolResult:
-    """Find entities, classes, properties or values by name, with a description of each."""
+) -> str:
+    """Find the IRIs of entities, classes, properties or values by name."""
     async with mcp_access.open_graph_context(graph, text=query, language=language) as context:
-        hits = await asyncio.to_thread(_search_index, context.graph, query, kind, limit)
-        resources = [
-            SearchHit(parse_resource_term(hit.item.iri), hit.item, hit.name) for hit in hits
-        ]
-        rendered = await (format_properties if kind == "property" else format_entities)(
-            context, resources
-        )
-        return mcp_results.SearchToolResult(
-            graph=context.graph.name,
-            hits=[_build_match(hit, context.graph) for hit in hits],
-            text="\n".join(rendered.lines)
-            or f"nothing is named {query!r}; try other or fewer words",
+        profile = context.graph.profile
+        within = [item.iri for item in profile.classes] if kind == "class" else None
+        words = " ".join(query.encode(errors="replace").decode().split())
+        key = _INDEX_KEYS.get(kind, "entities")
+        hits = await asyncio.to_thread(search_index, context.graph, key, words, limit, within)
+        render = format_properties if kind == "property" else format_entities
+        rendered = await render(context, [to_search_hit(hit) for hit in hits])
+        return "\n".join(rendered.lines) or (
+            f"nothing is named {query!r}; try other or fewer words"
         )
 
 
 async def describe(
-    iri: Annotated[str, Field(description="Its IRI, as prefix:name or <http://…>.")],
-    graph: mcp_access.GraphNameParameter = None,
-    language: mcp_access.LanguageParameter = None,
-) -> mcp_results.DescribeResult:
-    """Describe one entity, class or property: types, values, links in both directions."""
-    async with mcp_access.open_graph_context(graph, language=language) as context:
-        description = await describe_in(context, iri)
-        # The description begins with the IRI, shortened.
-        short_iri, _, _ = description.text.partition("\n")[0].partition(" ")
-        full_iri = next(
-            iri for iri in description.seen if context.graph.prefixes.shorten(iri) == short_iri
-        )
-        labels = await fetch_labels(context, [full_iri])
-        return mcp_results.DescribeResult(
-            graph=context.graph.name,
-            iri=full_iri,
-            label=labels.get(full_iri),
-            text=description.text,
-        )
-
-
-async def examples(
-    question: Annotated[
-        str | None, Field(description="A question to find similar examples for; leave out for any.")
+    iri: Annotated[
+        str | None, Field(description="prefix:name or <http://…>; leave out to list the classes.")
     ] = None,
     graph: mcp_access.GraphNameParameter = None,
-    limit: Annotated[int, Field(description="Maximum number of examples.", ge=1, le=20)] = 3,
-) -> mcp_results.ExamplesResult:
-    """Get example questions over the graph, with the SPARQL queries that answer them."""
-    async with mcp_access.open_graph_context(graph, text=question or "") as context:
-        all_examples = context.graph.examples
-        if question:
-            scored_examples = await asyncio.to_thread(
-                rank_examples, question, all_examples, limit=limit
-            )
-        else:
-            scored_examples = [
-                (example, -1.0) for example in sample_examples("", all_examples, limit=limit)
-            ]
-        results = [
-            mcp_results.ExampleQuestion(
-                question=clip_text(example.question, 500),
-                query=clip_text(example.query, _MAX_QUERY_CHARACTERS),
-                origin=example.origin,
-                similarity=round(score, 3) if score >= 0 else None,
-            )
-            for example, score in scored_examples
-        ]
-        return mcp_results.ExamplesResult(
-            graph=context.graph.name, examples=results, total=len(all_examples)
-        )
-
-
-def _search_index(
-    graph: KnowledgeGraph, text: str, kind: NameKind, limit: int
-) -> list[IndexHit[Resource]]:
-    """Return the hits of an index for a name; unpaired surrogates are removed."""
-    keys = {"property": "properties", "value": "literals"}
-    index = graph.indices.get(keys.get(kind, "entities"))
-    within = (
-        [profile_class.iri for profile_class in graph.profile.classes] if kind == "class" else None
-    )
-    words = " ".join(text.encode(errors="replace").decode().split())
-    return [] if index is None else list(index.search(words, limit=limit, within=within))
-
-
-def _build_match(hit: IndexHit[Resource], graph: KnowledgeGraph) -> mcp_results.NameMatch:
-    iri = hit.item.iri
-    return mcp_results.NameMatch(
-        iri=clip_text(iri, 2 * _MAX_NAME_CHARACTERS) if iri.startswith('"') else iri,
-        name=clip_text(iri, _MAX_NAME_CHARACTERS)
-        if iri.startswith('"')
-        else graph.prefixes.shorten(iri),
-        label=clip_text(hit.item.label, _MAX_NAME_CHARACTERS),
-        matched=clip_text(hit.name or hit.item.label, _MAX_NAME_CHARACTERS),
-    )
-
-
-async def shapes(
-    classes: ClassesParameter = None,
-    graph: mcp_access.GraphNameParameter = None,
     language: mcp_access.LanguageParameter = None,
-) -> mcp_results.ShapesResult:
-    """Get the properties of the instances of classes, their values, and how many have them.
+) -> str:
+    """Show what the graph has on an entity, property or class: values, links, typical properties.
 
-    Without classes, list the classes of the graph with their numbers of instances.
+    For a class, this includes what its instances have, and how many of them.
     """
     async with mcp_access.open_graph_context(graph, language=language) as context:
-        shapes = [await _build_class_shape(context, name) for name in classes or ()]
-        class_names = [] if shapes else mcp_access.format_classes(context.graph, context.language)
-        return mcp_results.ShapesResult(
-            graph=context.graph.name, shapes=shapes, classes=class_names
-        )
+        if iri is None:
+            return "\n".join(
+                mcp_access.format_classes(context.graph, context.language, limit=_MAX_SHOWN_CLASSES)
+            )
+        description = await describe_term(context, iri)
+        texts = [description.text]
+        # A description begins with the IRI, shortened.
+        short_iri, _, _ = description.text.partition("\n")[0].partition(" ")
+        shorten = context.graph.prefixes.shorten
+        full_iri = next(iri for iri in description.seen if shorten(iri) == short_iri)
+        if classify_resource(full_iri, (), context.graph.profile) == "class":
+            with suppress(QueryError):  # a class may have no instances
+                texts.append((await shape_of(context, f"<{full_iri}>")).text)
+        return "\n\n".join(texts)
 
 
-async def _build_class_shape(context: Context, name: str) -> mcp_results.ClassShape:
-    graph = context.graph
-    iri = (await shape_of(context, name)).seen[0]  # raises if the name is invalid
-    shape = await load_shape(
-        iri, graph.profile, graph.endpoint, arrays=graph.arrays, timeout=context.limits.timeout
-    )
-    lines = shape.lines[:_MAX_SHAPE_LINES]
-    predicates = [line.predicate for line in lines]
-    examples = [line.example.value for line in lines if isinstance(line.example, NamedNode)]
-    writer = await TermWriter.from_iris(context, [iri, *predicates, *examples])
-    return mcp_results.ClassShape(
-        cls=writer.write_short(iri),
-        label=writer.labels.get(iri),
-        instances=shape.instances,
-        properties=[_build_property(line, shape, writer) for line in lines],
-    )
-
-
-def _build_property(line: ShapeLine, shape: Shape, writer: TermWriter) -> mcp_results.ShapeProperty:
-    share = shape.get_share(line)
-    has_example = isinstance(line.example, NamedNode | RdfLiteral)
-    return mcp_results.ShapeProperty(
-        predicate=writer.write_short(line.predicate),
-        label=writer.labels.get(line.predicate),
-        inverse=line.inverse,
-        share=None if share is None else round(share, 3),
-        triples=line.triples,
-        kinds=[writer.write_short(kind) for kind in line.kinds],
-        example=writer.write_term(line.example) if has_example else None,
-    )
-
-
-_MAX_FETCHED_ROWS = 1_000  # rows that are fetched
-_PREVIEW_ROWS = 5
-_MAX_FINDINGS = 20
-QueryParameter = Annotated[
-    str,
-    Field(
-        description="A read-only SPARQL query; known prefixes need no PREFIX line.",
-        max_length=100_000,
-    ),
-]
-
-
-async def propose_queries(
+async def suggest_queries(
     question: Annotated[
         str, Field(description="A question or a part of one.", min_length=1, max_length=2_000)
     ],
     graph: mcp_access.GraphNameParameter = None,
     language: mcp_access.LanguageParameter = None,
-) -> mcp_results.ProposedQueriesResult:
-    """Get queries that may answer a question, with their results. Uses no language model."""
+) -> str:
+    """Get SPARQL queries that may answer a question, with first rows, and similar examples."""
     async with mcp_access.open_graph_context(graph, text=question, language=language) as context:
-        best = await find_best_candidates(context, question)
-        preview_rows = [
-            row for candidate in best.candidates for row in candidate.result.rows[:_PREVIEW_ROWS]
-        ]
-        iris = [
-            *mcp_results.collect_iris(preview_rows),
-            *(iri for candidate in best.candidates for iri in list_query_iris(candidate.query)),
-        ]
-        labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
-        proposals = [
-            mcp_results.ProposedQuery(
-                words=verbalize_query_for_graph(
-                    candidate.query, labels, context.graph, context.language
-                ),
-                query=candidate.query,
-                columns=list(candidate.result.variables),
-                rows=mcp_results.format_rows(candidate.result.rows, _PREVIEW_ROWS),
-                total=1 if candidate.boolean is not None else len(candidate.result.rows),
-                boolean=candidate.boolean,
-                unused_words=list(
-                    find_omitted_words(best.proposal, candidate.cluster.best, is_query_shown=True)
-                ),
-            )
-            for candidate in best.candidates
-        ]
-        rows = [row for candidate in proposals for row in candidate.rows]
-        return mcp_results.ProposedQueriesResult(
-            graph=context.graph.name,
-            candidates=proposals,
-            confidence=round(best.confidence, 4),
-            labels=mcp_results.select_labels(rows, labels),
-        )
+        limits = replace(context.limits, rows=5, clip=80)
+        candidates = await propose_queries(replace(context, limits=limits), question)
+        texts = [candidates.text]
+        if candidates.answer:
+            texts.append(f"confidence in 1: {candidates.answer.confidence}")
+        if context.graph.examples:
+            examples = await find_similar_examples(context, question)
+            texts.append(f"similar questions with their queries:\n{examples.text}")
+        return "\n".join(texts)
 
 
-async def validate(
-    query: QueryParameter,
+async def query(
+    query: Annotated[
+        str,
+        Field(description="Known prefixes need no PREFIX line.", max_length=100_000),
+    ],
     graph: mcp_access.GraphNameParameter = None,
+    limit: mcp_access.LimitParameter = mcp_access.DEFAULT_ROWS,
+    check: Annotated[bool, Field(description="Only find mistakes, do not run.")] = False,
+    detail: mcp_access.DetailParameter = False,
     language: mcp_access.LanguageParameter = None,
-) -> mcp_results.ValidateResult:
-    """Check a query against the metadata of the graph, and repair it if that is safe.
-
-    The query is not run, and prefixes of the graph need no declaration. Finds syntax errors, names
-    that the graph does not contain, wrong directions and datatypes, filters that never hold.
-    """
-    async with mcp_access.open_graph_context(graph, language=language) as context:
-        services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
-        full_query = query
-        with suppress(QueryError):  # the checks report syntax errors
-            namespaces = context.graph.prefixes.namespaces
-            full_query = await asyncio.to_thread(declare_prefixes, query, namespaces)
-        validation = await asyncio.to_thread(
-            validate_query, full_query, services, language=context.language
-        )
-        prefix_lines = full_query.count("\n") - query.count("\n")
-        result = mcp_results.ValidateResult(
-            graph=context.graph.name,
-            valid=not validation.is_wrong,
-            findings=[
-                mcp_results.QueryFinding(
-                    kind=finding.kind.value,
-                    message=finding.message,
-                    line=finding.place.line - prefix_lines if finding.place else None,
-                    column=finding.place.column if finding.place else None,
-                    certainty=round(finding.certainty, 3),
-                    instead=[
-                        f"{proposal.text} ({proposal.label})" if proposal.label else proposal.text
-                        for proposal in finding.proposals
-                    ],
-                )
-                for finding in sorted(
-                    validation.findings, key=lambda finding: finding.certainty < MIN_WRONG_CERTAINTY
-                )[:_MAX_FINDINGS]
-            ],
-            repaired=validation.repaired if validation.repairs else None,
-            repairs=[finding.note for finding in validation.repairs],
-        )
-    if result.repaired is None and full_query != query:  # for clients that do not know the prefixes
-        return result.model_copy(update={"repaired": full_query})
-    return result
-
-
-async def execute(
-    query: QueryParameter,
-    graph: mcp_access.GraphNameParameter = None,
-    limit: Annotated[
-        int, Field(description="Maximum number of rows to show.", ge=1, le=500)
-    ] = mcp_results.DEFAULT_ROWS,
-    language: mcp_access.LanguageParameter = None,
-) -> mcp_results.ExecuteResult:
-    """Run a SPARQL query that reads (SELECT, ASK, CONSTRUCT, DESCRIBE) and see its result.
-
-    A failed query comes with the position of the error and the nearest valid names, an empty result
-    with the reason. At most 1,000 rows are fetched.
-    """
-    async with mcp_access.open_graph_context(graph, language=language, scope="query") as context:
+) -> CallToolResult:
+    """Run a SPARQL query that reads; faults come with nearest names, no rows with the reason."""
+    scope: Scope = "ask" if check else "query"
+    async with mcp_access.open_graph_context(graph, language=language, scope=scope) as context:
+        if check:
+            return mcp_access.to_tool_result(await _check_query(context, query))
+        context.limits = replace(context.limits, rows=limit)
         execution = await execute_query(context, query, rows=_MAX_FETCHED_ROWS)
         if isinstance(execution, Observation):
             raise QueryError(execution.text)
-        notes = [*execution.notes, *([execution.remark.text] if execution.remark.text else [])]
-        query_run = execution.query_run
-        table = (
-            query_run.result.table
-            if isinstance(query_run.result, GraphResult)
-            else query_run.result
+        text = (await render_execution(context, execution)).text
+        content = await _build_content(context, execution.query_run, limit) if detail else None
+        return mcp_access.to_tool_result(text, content)
+
+
+async def _build_content(context: Context, query_run: QueryRun, limit: int) -> dict[str, Any]:
+    """Return the result of a query as JSON, with IRIs in full and their labels."""
+    result = query_run.result
+    table = result.table if isinstance(result, GraphResult) else result
+    boolean = table if isinstance(table, bool) else None
+    table = SelectResult((), ()) if isinstance(table, bool) else table
+    rows = mcp_access.format_rows(table.rows, limit)
+    iris = [term.value for row in table.rows[:limit] for term in row if isinstance(term, NamedNode)]
+    labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
+    return {
+        "query": query_run.query,
+        "columns": list(table.variables),
+        "rows": rows,
+        "total": len(table.rows),
+        "boolean": boolean,
+        "labels": labels,
+    }
+
+
+async def _check_query(context: Context, query: str) -> str:
+    """Return the mistakes of a query according to the graph's metadata, and the repaired query."""
+    services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
+    full_query = query
+    with suppress(QueryError):  # the checks report syntax errors
+        namespaces = context.graph.prefixes.namespaces
+        full_query = await asyncio.to_thread(declare_prefixes, query, namespaces)
+    validation = await asyncio.to_thread(
+        validate_query, full_query, services, language=context.language
+    )
+    prefix_lines = full_query.count("\n") - query.count("\n")
+    findings = sorted(validation.findings, key=lambda item: item.certainty < MIN_WRONG_CERTAINTY)
+    lines = ["wrong" if validation.is_wrong else "no mistake found"]
+    for finding in findings[:_MAX_FINDINGS]:
+        place = finding.place
+        position = f"line {place.line - prefix_lines}, column {place.column}: " if place else ""
+        proposals = ", ".join(
+            f"{item.text} ({item.label})" if item.label else item.text for item in finding.proposals
         )
-        result = SelectResult((), ()) if isinstance(table, bool) else table
-        shown_rows = mcp_results.format_rows(result.rows, limit)
-        languages = [context.language, "en"]
-        labels = await fetch_term_labels(
-            mcp_results.collect_iris(result.rows[: len(shown_rows)]), context.graph, languages
-        )
-        return mcp_results.ExecuteResult(
-            graph=context.graph.name,
-            query=query_run.query,
-            columns=list(result.variables),
-            rows=shown_rows,
-            total=len(result.rows),
-            boolean=table if isinstance(table, bool) else None,
-            labels=mcp_results.select_labels(shown_rows, labels),
-            cut=mcp_results.describe_truncation(result.truncated),
-            notes=notes,
-        )
+        line = f"{position}{finding.kind.value}, certainty {finding.certainty:.2f}: "
+        lines.append(f"{line}{finding.message}{f'; instead: {proposals}' * bool(proposals)}")
+    if validation.repairs:
+        lines += [*(finding.note for finding in validation.repairs), "repaired query:"]
+        lines.append(validation.repaired)
+    return "\n".join(lines)
