@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.extension import advertise
 from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -94,6 +95,21 @@ async def test_an_agent_takes_a_reading_by_its_words_or_number(agents: Agents) -
             assert "chosen by the user" in told
         wrong = await client.call_tool("ask", {**asked, "reading": "Moons of Mars"})
         assert wrong.is_error and "available: " in str(wrong.content)
+
+
+async def test_a_client_that_shows_cards_gets_their_data_beside_the_text(agents: Agents) -> None:
+    cards = advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})
+    async with agents.client(extensions=[cards]) as client:
+        found = await client.call_tool("ask", {"question": "Which moons orbit Mars?"})
+        back = await client.call_tool("ask", {"question": QUESTION["question"]})
+        tools = (await client.list_tools()).tools
+    answer = (found.meta or {})["askgraph/answer"]
+    assert found.structured_content is None and answer["total"] == len(answer["rows"]) == 2
+    assert len((back.meta or {})["askgraph/answer"]["options"]) == 4
+    assert [tool.name for tool in tools if tool.meta] == ["ask"]
+    async with agents.client() as client:
+        plain = await client.call_tool("ask", {"question": "Which moons orbit Mars?"})
+    assert plain.content == found.content and "askgraph/answer" not in (plain.meta or {})
 
 
 def text_of(result: CallToolResult) -> str:

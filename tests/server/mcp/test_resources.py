@@ -1,10 +1,18 @@
 """What a graph holds can be read, and prompts say how to go on."""
 
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
 import pytest
+from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent, TextResourceContents
 from tests.server.mcp.conftest import Agents
+from typer.testing import CliRunner
 
+from askgraph.cli import app
 from askgraph.graph.glossary import parse_glossary
 from askgraph.server.mcp.access import NOTICE
 
@@ -70,3 +78,71 @@ async def test_the_words_and_instructions_of_an_owner_reach_the_agent(moons: Age
         }.items():
             prompt = await client.get_prompt("explain_word", {"word": word, "graph": "moons"})
             assert text in str(prompt.messages[0].content.model_dump()["text"])
+
+
+TEXT, FLAG = {"type": "string"}, {"type": "boolean"}
+INPUT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(
+            ("name", "description", "default", "value", "placeholder", "valueHint"), TEXT
+        ),
+        **dict.fromkeys(("isRequired", "isSecret", "isRepeated"), FLAG),
+        "format": {"enum": ["string", "number", "boolean", "filepath"]},
+        "type": {"enum": ["named", "positional"]},
+    },
+    "additionalProperties": False,
+}
+ARGUMENT = {
+    **INPUT,
+    "required": ["type"],
+    "if": {"properties": {"type": {"const": "named"}}},
+    "then": {"required": ["name"]},
+    "else": {"anyOf": [{"required": ["value"]}, {"required": ["valueHint"]}]},
+}
+ARGUMENTS = {"type": "array", "items": ARGUMENT}
+VARIABLES = {"type": "array", "items": {**INPUT, "required": ["name"]}}
+PACKAGE = {
+    "type": "object",
+    "required": ["registryType", "identifier", "transport"],
+    "properties": {
+        **dict.fromkeys(("identifier", "version", "runtimeHint"), TEXT),
+        "registryType": {"enum": ["npm", "pypi", "oci", "nuget", "mcpb"]},
+        "transport": {"properties": {"type": {"const": "stdio"}}, "required": ["type"]},
+        "runtimeArguments": ARGUMENTS,
+        "packageArguments": ARGUMENTS,
+        "environmentVariables": VARIABLES,
+    },
+    "additionalProperties": False,  # so it names no registry's address
+    "dependentRequired": {"runtimeArguments": ["runtimeHint"]},
+}
+SERVER = {
+    "type": "object",
+    "required": ["$schema", "name", "description", "version"],
+    "properties": {
+        "$schema": TEXT,
+        "name": {"pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", "maxLength": 200},
+        "title": {"maxLength": 100},
+        "description": {"minLength": 1, "maxLength": 100},
+        "version": {"pattern": r"^\d+\.\d+\.\d+"},
+        "packages": {"type": "array", "items": PACKAGE},
+    },
+    "additionalProperties": False,
+}
+"""The rules of server.json (schema of 2025-12-11) for the keys that ours has."""
+
+
+def test_registries_can_read_what_the_server_is_and_how_it_starts() -> None:
+    root = Path(__file__).parents[3]
+    described = json.loads((root / "server.json").read_text(encoding="utf-8"))
+    Draft202012Validator(SERVER).validate(described)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    [package] = described["packages"]
+    assert described["version"] == package["version"] == project["version"]
+    assert package["runtimeArguments"][0]["value"] == f"{project['name']}[serve]"
+    [command] = [argument["value"] for argument in package["packageArguments"]]
+    assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0
+    documented = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
+    documented += (root / "docs" / "language-models.md").read_text(encoding="utf-8")
+    for variable in package["environmentVariables"]:
+        assert variable["name"] in documented, variable

@@ -48,7 +48,7 @@ from askgraph.trace.codec import from_json_value, to_json_value
 
 _MAX_QUESTION_CHARACTERS = 4_000  # characters
 _MAX_GRAPHS = 10
-_MAX_SENTENCE_CHARACTERS = 300  # characters
+_MAX_SENTENCE_CHARACTERS, _MAX_MESSAGE_CHARACTERS = 300, 1_000  # in text, and in detail
 _MAX_LINE_CHARACTERS = 300  # characters of the reading, or of a remark
 _MAX_LABEL_CHARACTERS = 80
 _CHARACTERS_PER_ROW = 40  # characters of the rows in a text, for each row of the limit
@@ -193,7 +193,7 @@ def build_content(outcome: Outcome, limit: int, following: Sequence[str] = ()) -
     assert isinstance(evidence, list)
     return {
         **content,
-        "message": clip_line(_format_message(outcome), _MAX_SENTENCE_CHARACTERS),
+        "message": clip_line(_format_message(outcome), _MAX_MESSAGE_CHARACTERS),
         "evidence": evidence[:_DETAIL_EVIDENCE_ROWS],
         "total": len(best.result.rows) if best else 0,
         "next": list(following),
