@@ -2,8 +2,7 @@
 
     python benchmarks/mcp_tokens.py --tokenizer build/models/smollm2.gguf
 
-`text` is what a model reads, `all` the whole result as JSON. Without a tokenizer, tokens are
-estimated.
+`text` is what a model reads, `all` the result as JSON. Without a tokenizer, tokens are estimated.
 """
 
 import argparse
@@ -39,9 +38,8 @@ CALLS = {
 async def measure_tokens(count_tokens: Callable[[str], int]) -> list[list[object]]:
     """Return a row for each list and result: its tokens as text, and in all."""
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(Path(folder))
+        access = LocalAccess(workspace := Workspace(Path(folder)))
         workspace.add("space", [graph_path()])
-        access = LocalAccess(workspace)
 
         async def get_access(_: object) -> LocalAccess:
             return access
@@ -49,14 +47,13 @@ async def measure_tokens(count_tokens: Callable[[str], int]) -> list[list[object
         async with Client(create_server(get_access)) as client:
             tools = (await client.list_tools()).tools
             texts = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
-            rows: list[list[object]] = [
-                [f"{len(tools)} tools", *[count_tokens("\n".join(texts))] * 2]
-            ]
+            total = count_tokens("\n".join(texts))
+            rows: list[list[object]] = [[f"{len(tools)} tools", total, total]]
             for name, (tool, arguments) in CALLS.items():
                 result = await client.call_tool(tool, arguments)
                 text = "\n".join(getattr(part, "text", "") for part in result.content)
-                everything = result.model_dump_json(by_alias=True, exclude_none=True)
-                rows.append([name, count_tokens(text), count_tokens(everything)])
+                content = result.model_dump_json(by_alias=True, exclude_none=True)
+                rows.append([name, count_tokens(text), count_tokens(content)])
         await access.aclose()
     return rows
 
@@ -66,8 +63,8 @@ if __name__ == "__main__":
     parser.add_argument("--tokenizer", type=Path, help="a .gguf with a tokenizer")
     count, path = estimate_tokens, parser.parse_args().tokenizer
     if path:
-        from transformers import AutoTokenizer
+        from transformers import AutoTokenizer  # takes seconds
 
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        count = lambda text: len(tokenizer.encode(text))  # noqa: E731
+        encode = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).encode
+        count = lambda text: len(encode(text))  # noqa: E731
     print_table(["what", "text", "all"], *asyncio.run(measure_tokens(count)))
