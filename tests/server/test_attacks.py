@@ -152,6 +152,7 @@ class TestAddresses:
 OTHERS: list[dict[str, Any]] = [
     {"host": "0.0.0.0"}, {"anonymous": ("manage",)}, {"root_path": "/x"}, {"proxy_header": "User"},
     {"trusted_proxies": ("::1",)}, {"cors_origins": ("https://e.org",)}, {"allowed_hosts": ("e",)},
+    {"oauth_issuer": "https://e.org"},
 ]  # fmt: skip
 """Settings, each of which invites others."""
 

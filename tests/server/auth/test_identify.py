@@ -178,6 +178,7 @@ async def test_a_cookie_that_was_never_set_is_nobodys(accounts: MakeAccounts, co
     [
         ({"anonymous": ["ask", "admin"]}, "cannot be administrators"),
         ({"proxy_header": "X-User"}, "needs trusted_proxies"),
+        ({"oauth_issuer": "https://e.org"}, "oauth_resource must be an https URL"),
         ({"proxy_header": "X-User", "trusted_proxies": ["proxy.example"]}, "'proxy.example'"),
     ],
 )

@@ -287,6 +287,8 @@ def check_access_rules(settings: ServeSettings) -> None:
             "proxy_header needs trusted_proxies, the addresses of the proxies that set it: "
             "otherwise anyone could pretend to be any user"
         )
+    if settings.oauth_issuer:
+        AccessTokenVerifier(settings.oauth_issuer, settings.oauth_resource)  # checks both
     parse_networks(settings.trusted_proxies)
 
 
