@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from pyoxigraph import NamedNode
 from tests.tool_graphs import opened_sample
 
 from askgraph.answers import AnswerBuilder, answer_option
-from askgraph.answers.codec import to_json_object
+from askgraph.answers.codec import to_json_object, to_json_value
 from askgraph.endpoint import CountingEndpoint
 from askgraph.graph import KnowledgeGraph
-from askgraph.trace import Clarification, Option, Question
+from askgraph.trace import Answer, Clarification, Option, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import ask_method, run_coroutine
 
@@ -43,6 +44,41 @@ def test_the_reading_that_was_chosen_is_run(
     assert "Phobos" in answer.labels.values()
     assert answer.sentence == "Deimos and Phobos are the things that orbit Mars."
     assert answer.words == option.words and answer.evidence
+
+
+def test_the_values_that_decided_stand_beside_the_rows(
+    space: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    method = Workspace(tmp_path_factory.mktemp("context")).method()
+    tables = {}
+    for text in (
+        "Which moons are larger than Mercury?",
+        "Which agencies operated more than 20 missions?",
+        "What are the two largest moons?",
+        "Which moons orbit Mars?",
+    ):
+        answer = run_coroutine(ask_method(Question(text), method, [space]))
+        assert isinstance(answer, Answer)
+        assert answer.result.variables == answer.answer_columns
+        context = answer.context
+        assert to_json_object(answer)["context"] == {
+            "columns": list(context.variables),
+            "rows": [[to_json_value(term) for term in row] for row in context.rows],
+        }
+        tables[text] = {
+            answer.labels[row[0].value]: [to_json_value(term) for term in row[1:]]
+            for row in answer.table.rows
+            if isinstance(row[0], NamedNode)
+        }
+    assert tables == {
+        "Which moons are larger than Mercury?": {"Ganymede": [5268.2], "Titan": [5149.5]},
+        "Which agencies operated more than 20 missions?": {
+            "National Aeronautics and Space Administration": [94],
+            "Soviet space program": [28],
+        },
+        "What are the two largest moons?": {"Ganymede": [5268.2], "Titan": [5149.5]},
+        "Which moons orbit Mars?": {"Deimos": [], "Phobos": []},
+    }
 
 
 def test_the_best_attempt_is_not_run_again(

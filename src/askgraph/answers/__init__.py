@@ -24,7 +24,13 @@ from typing import TypeVar
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.evidence import EvidenceTriples, fetch_evidence
-from askgraph.answers.headline import Headline, find_query_units, make_deciding_query
+from askgraph.answers.headline import (
+    Headline,
+    find_deciding_values,
+    find_query_units,
+    is_shown_owner,
+    make_deciding_query,
+)
 from askgraph.answers.verbalize import (
     MAX_LABELS,
     describe_definitions,
@@ -178,6 +184,7 @@ class AnswerBuilder:
             ordered=ordered,
             evidence=behind.describe(known_labels),
             why_empty=why_empty,
+            context=_build_context(tree, result, spoken, decided),
             sentence=self.render_sentence(tree, spoken, answer.labels, decided),
         )
 
@@ -363,6 +370,25 @@ async def answer_option(
     builder = AnswerBuilder(graph, languages or ["en"], timeout, evidence_seconds=_EVIDENCE_SECONDS)
     answer = await builder.build_user_answer(checked_query.text, result)
     return replace(answer, query=option.query, words=option.words, chosen=True)
+
+
+def _build_context(
+    tree: Query | None,
+    result: SelectResult | bool,
+    spoken: SelectResult | bool,
+    decided: SelectResult | None,
+) -> SelectResult:
+    """Return the values that decided on the things of each row, a row for each row."""
+    if tree is None or isinstance(result, bool) or isinstance(spoken, bool):
+        return SelectResult((), ())
+    columns = {
+        name: values
+        for name, values in find_deciding_values(tree, spoken, decided).items()
+        if values and name not in result.variables
+        if tree.group_by or is_shown_owner(tree, spoken, name)
+    }
+    rows = (tuple(values.get(row) for values in columns.values()) for row in spoken.rows)
+    return SelectResult(tuple(columns), tuple(rows) if columns else ())
 
 
 def arrange_rows(

@@ -98,12 +98,13 @@ def _limit_rows(answer: Answer, limit: int | None) -> Answer:
         "askgraph", f"the first {limit:,} of {len(rows):,} rows{earlier_cut}"
     )
     limited = replace(answer.result, rows=rows[:limit], truncated=new_truncation)
+    context = replace(answer.context, rows=answer.context.rows[:limit])
     evidence = tuple(piece for piece in answer.evidence if piece.row < limit)
     visible = {str(term) for row in rows[:limit] for term in row}
     visible.update(term for piece in evidence for triple in piece.triples for term in triple)
     omitted = {str(term) for row in rows[limit:] for term in row} - visible
     labels = {iri: label for iri, label in answer.labels.items() if f"<{iri}>" not in omitted}
-    return replace(answer, result=limited, evidence=evidence, labels=labels)
+    return replace(answer, result=limited, context=context, evidence=evidence, labels=labels)
 
 
 def _encode_answer(answer: Answer) -> Json:
@@ -120,6 +121,10 @@ def _encode_answer(answer: Answer) -> Json:
         "rows": rows,
         "boolean": answer.boolean,
         "answer_columns": answer_columns,
+        "context": {
+            "columns": list(answer.context.variables),
+            "rows": [[to_json_value(term) for term in row] for row in answer.context.rows],
+        },
         "ordered": answer.ordered,
         "confidence": None if answer.chosen else answer.confidence,
         "chosen": answer.chosen,

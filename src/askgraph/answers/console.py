@@ -187,8 +187,9 @@ def _render_rows(
                 text = format_cell(term, prefixes, answer.labels)
                 yield Text.from_markup(f"[dim]{escape(variable.replace('_', ' '))}:[/dim] {text}")
     else:
-        context = [v for v in result.variables if v not in answer.answer_columns]
-        yield build_result_table(result, prefixes, answer.labels, context=context, limit=limit)
+        table = answer.table
+        context = [v for v in table.variables if v not in answer.answer_columns]
+        yield build_result_table(table, prefixes, answer.labels, context=context, limit=limit)
         if limit is not None and len(result.rows) > limit:
             yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
 

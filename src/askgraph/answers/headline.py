@@ -25,9 +25,9 @@ from askgraph.sparql import Values as ValuesClause
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, SelectResult, Term, get_term_sort_key, to_plain_value
 
-_MAX_COMPARED_ROWS = 20
+_MAX_COMPARED_ROWS = 100
 """Rows for which a query fetches what decided."""
-_MAX_DECIDING_ROWS = 200
+_MAX_DECIDING_ROWS = 400
 _MAX_LISTED, _MAX_SHOWN = 10, 8
 """Items that are all listed; of more than these, the first of them that are shown."""
 _COUNT_REDUCTION_WITH_VALUES = 3
@@ -60,9 +60,9 @@ def make_deciding_query(query: Query, result: SelectResult | bool) -> Query | No
         return None
     if any(value is not None for _, value in query.columns):
         return None
-    extra: list[tuple[Variable, Expression | None]]
+    extra: Sequence[tuple[Variable, Expression | None]]
     if query.group_by:
-        extra = [(Variable(f"decides{n}"), call) for n, call in enumerate(_list_counted(query))]
+        extra = [(_name_aggregate(call, query), call) for call in _list_counted(query)]
     else:
         bound = _list_bound(query) - set(plain)
         extra = [(name, None) for name in _list_compared(query) if name in bound]
@@ -82,6 +82,58 @@ def make_deciding_query(query: Query, result: SelectResult | bool) -> Query | No
         limit=_MAX_DECIDING_ROWS,
         offset=None,
     )
+
+
+def find_deciding_values(
+    query: Query, result: SelectResult, decided: SelectResult | None
+) -> dict[str, dict[Row, Term | None]]:
+    """Return the variables that decided on rows, each with its value for each row.
+
+    Those of the rows' own things come first, and those of things that the query names are omitted.
+    A variable has no values if a row has several, unless the query sorts by them.
+
+    Args:
+        decided: the result of `make_deciding_query`.
+    """
+    if decided is None:
+        return {}
+    width, columns = len(result.variables), dict[str, dict[Row, Term | None]]()
+    for at, name in enumerate(decided.variables[width:], width):
+        if isinstance(_find_owner(query, name), NamedNode):
+            continue
+        terms = dict[Row, list[Term | None]]()
+        for row in decided.rows:
+            terms.setdefault(row[:width], []).append(row[at])
+        is_clear = query.order or all(len(values) == 1 for values in terms.values())
+        last = -1 if query.order and query.order[0][1] else 0
+        columns[name] = {
+            row: sorted(values, key=get_term_sort_key)[last]
+            for row, values in terms.items()
+            if is_clear
+        }
+    names = sorted(columns, key=lambda name: not is_shown_owner(query, result, name))
+    return {name: columns[name] for name in names}
+
+
+def is_shown_owner(query: Query, result: SelectResult, name: str) -> bool:
+    """Return whether a variable is the value of a thing in the result."""
+    owner = _find_owner(query, name)
+    return isinstance(owner, Variable) and owner.value in result.variables
+
+
+def _find_owner(query: Query, name: str) -> Term | Variable | None:
+    patterns = _list_patterns(query)
+    return next((p.subject for p in patterns if p.object == Variable(name)), None)
+
+
+def _name_aggregate(call: Call, query: Query) -> Variable:
+    """Return a new variable for what is counted or measured: `?number_of_mission`."""
+    names = (node.value for node in walk(call) if isinstance(node, Variable))
+    function = call.name.partition(" ")[0].lower()
+    function = {"count": "number_of", "avg": "average", "sum": "total"}.get(function, function)
+    name = f"{function}_{next(names, 'rows')}"
+    bound = {variable.value for variable in _list_bound(query)}
+    return Variable(name if name not in bound else f"{name}_2")
 
 
 def _list_patterns(query: Query) -> list[Pattern]:
@@ -189,7 +241,7 @@ class Headline:
             name: self._write_value(terms[0], name)
             for name in decided.variables
             if len(terms := list(dict.fromkeys(decided.get_column(name)))) == 1
-            and isinstance(self._find_owner(name), NamedNode)
+            and isinstance(_find_owner(self.query, name), NamedNode)
         }
         return Names(self.labels, self._phrases, facts=self.facts, values=constants)
 
@@ -219,10 +271,6 @@ class Headline:
         return write_term(
             term, self._writer, self.labels, (self.units or {}).get(variable), variable
         )
-
-    def _find_owner(self, name: str) -> Term | Variable | None:
-        patterns = _list_patterns(self.query)
-        return next((p.subject for p in patterns if p.object == Variable(name)), None)
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase of the language with its parts."""
@@ -391,25 +439,11 @@ class Headline:
 
     def _find_deciding(self) -> dict[Row, str]:
         """Return what decided on each row, in words; nothing if a row has several such values."""
-        if self.decided is None or isinstance(self.result, bool):
+        if isinstance(self.result, bool):
             return {}
-        width = len(self.result.variables)
-        own = {Variable(name) for name in self.result.variables}
-        owners = {name: self._find_owner(name) for name in self.decided.variables[width:]}
-        names = [name for name, owner in owners.items() if not isinstance(owner, NamedNode)]
-        names.sort(key=lambda name: owners[name] not in own)
-        if not names:
-            return {}
-        at, values = self.decided.variables.index(names[0]), dict[Row, list[Term | None]]()
-        for row in self.decided.rows:
-            values.setdefault(row[:width], []).append(row[at])
-        if not self.query.order and any(len(terms) > 1 for terms in values.values()):
-            return {}
-        last = -1 if self.query.order and self.query.order[0][1] else 0
-        return {
-            row: self._write_value(sorted(terms, key=get_term_sort_key)[last], names[0])
-            for row, terms in values.items()
-        }
+        columns = find_deciding_values(self.query, self.result, self.decided)
+        name, values = next(iter(columns.items()), ("", {}))
+        return {row: self._write_value(value, name) for row, value in values.items()}
 
     def _rank(self, result: SelectResult, items: Mapping[str, list[str]]) -> str:
         """Return `Most: NASA (83), then ESA (12) and 9 more`: groups, the greatest first."""

@@ -172,8 +172,8 @@ def _print_csv(outcome: Outcome, limit: int | None, *, context: bool) -> bool:
     else:
         from askgraph.sparql.comparison import select_columns
 
-        full_result = outcome.result
-        result = full_result if context else select_columns(full_result, outcome.answer_columns)
+        columns = outcome.answer_columns
+        result = outcome.table if context else select_columns(outcome.result, columns)
         typer.echo(output.format_csv(result.variables, result.rows[:limit]), nl=False)
     return True
 

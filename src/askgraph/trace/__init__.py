@@ -12,7 +12,7 @@ import operator
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
@@ -180,7 +180,8 @@ class Answer:
     model's comment on the result, if requested. `unused_words` are words of the question that
     the query leaves out, if known. A query that a person has `chosen` or written counts as
     right, whatever its confidence. `answered_by` is set if the method chose among others;
-    `other_graphs`, which were not asked, know the words of a question better.
+    `other_graphs`, which were not asked, know the words of a question better. `context` has the
+    values that decided on each row of the result, which has no column for them.
     """
 
     query: str
@@ -203,6 +204,16 @@ class Answer:
     chosen: bool = False
     answered_by: Answerer | None = None
     other_graphs: tuple[str, ...] = ()
+    context: SelectResult = field(default=SelectResult((), ()))
+
+    @property
+    def table(self) -> SelectResult:
+        """The result with the columns of its `context`, for readers."""
+        shown, context = self.result, self.context
+        if len(context.rows) != len(shown.rows) or {*context.variables} & {*shown.variables}:
+            return shown
+        rows = tuple(row + more for row, more in zip(shown.rows, context.rows, strict=True))
+        return replace(shown, variables=shown.variables + context.variables, rows=rows)
 
     @property
     def is_empty(self) -> bool:

@@ -299,6 +299,14 @@ class UsageView(BaseModel):
     money: float
 
 
+class DecidingValuesView(BaseModel):
+    """The values that decided on the rows of a result, which has no column for them."""
+
+    columns: list[str]
+    rows: list[list[JsonScalar]] = Field(description="One for each row of the result.")
+    cells: list[list[CellView | None]] = Field([], description="The rows as typed cells.")
+
+
 class AnswerView(BaseModel):
     """An answer, refusal or clarification: the keys of `askgraph ask --json`, plus cells."""
 
@@ -311,6 +319,7 @@ class AnswerView(BaseModel):
     rows: list[list[JsonScalar]]
     boolean: bool | None
     answer_columns: list[str]
+    context: DecidingValuesView
     ordered: bool
     confidence: float | None = Field(description="0 to 1; null if a person chose the query.")
     chosen: bool = Field(False, description="Whether a person chose or wrote the query.")
@@ -409,7 +418,7 @@ def to_answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
     rows = () if best is None or best.boolean is not None else best.result.rows
     cells = to_cells(rows, best.labels if best else {}, limit=limit)
     form = (get_query_form(best.query) or "SELECT") if best else "SELECT"
-    return AnswerView.model_validate(
+    view = AnswerView.model_validate(
         {
             **answer_fields,
             "cells": cells,
@@ -417,6 +426,8 @@ def to_answer_view(outcome: Outcome, *, limit: int) -> AnswerView:
             "form": "CONSTRUCT" if form == "DESCRIBE" else form,
         }
     )
+    view.context.cells = to_cells(best.context.rows if best else (), {}, limit=limit)
+    return view
 
 
 _MAX_SETTING_FACTOR = 10  # maximum factor between a caller's number and the default

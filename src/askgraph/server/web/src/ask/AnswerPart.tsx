@@ -193,7 +193,8 @@ function findUnusedWords(turn: Turn, { unused_words: unused }: api.AnswerView): 
 export function Result(props: ResultViewProps) {
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
-  const hasContext = answer.columns.length > answer.answer_columns.length;
+  const context = answer.columns.length - answer.answer_columns.length;
+  const hasContext = context > 0 || (answer.total > 1 && answer.context.columns.length > 0);
   const headline = headlineOf(answer);
   const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
   const result = <Later load={results} props={props} />;

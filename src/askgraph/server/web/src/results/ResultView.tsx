@@ -199,8 +199,17 @@ function usePlaces(graph: string, things: readonly string[]): Known {
   return found.busy ? NOWHERE : (found.value ?? NOWHERE);
 }
 
-/** Returns an answer whose columns, if it is made of triples, are named in the reader's language. */
+/**
+ * Returns an answer with the values that decided on its rows as columns; the columns of triples are
+ * named in the reader's language.
+ */
 function nameColumns(answer: AnswerView): AnswerView {
-  const columns = [say.subject, say.predicate, say.object];
-  return answer.form === "CONSTRUCT" ? { ...answer, columns, answer_columns: columns } : answer;
+  const triple = [say.subject, say.predicate, say.object];
+  if (answer.form === "CONSTRUCT") return { ...answer, columns: triple, answer_columns: triple };
+  const { columns, cells } = answer.context ?? { columns: [], cells: [] };
+  return {
+    ...answer,
+    columns: [...answer.columns, ...columns],
+    cells: answer.cells.map((row, at) => [...row, ...(cells[at] ?? [])]),
+  };
 }

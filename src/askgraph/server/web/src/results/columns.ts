@@ -122,7 +122,7 @@ export function markText(
   { index }: Column,
   isFirst: boolean,
 ): string {
-  if (was === undefined) return "";
+  if (was === undefined || (was && index >= was.length)) return "";
   if (was === null) return isFirst ? say.isNew : "";
   const textIn = (cells: Row) => {
     const cell = cells[index];
