@@ -881,6 +881,12 @@ def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watc
     assert all("Depot" in text for text in rows.all_inner_texts())
     rows.first.get_by_role("button", name="Why").click()
     expect(page.locator(".why")).to_contain_text("224")
+    sort = page.get_by_role("columnheader", name="depot").get_by_role("button")
+    sort.click()
+    sort.click()
+    page.get_by_role("button", name="First page").click()
+    expect(rows.first).to_contain_text("Depot 1199")  # which is not among the first 1,000
+    expect(page.get_by_text("The first 1,000 of 1,200 by depot")).to_be_visible()
 
     ask(page, "Show the depots on a map")
     expect(page.locator("circle.pin")).to_have_count(1_000)

@@ -137,6 +137,17 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
     ):
         refined = client.post_json("graphs/space/refine", query=MOONS, **more)
         assert client.post_json("graphs/space/query", query=refined["query"])["total"] == total
+    # Names are sorted in the query, in the language that the graph has.
+    query = "SELECT DISTINCT ?m { VALUES ?m { space:Venus space:Moon space:Earth } ?m a ?c }"
+    for language, names in (
+        ("en", ["Earth", "Moon", "Venus"]),
+        ("de", ["Erde", "Mond", "Venus"]),
+        ("fr", ["Earth", "Moon", "Venus"]),
+    ):
+        asked = {"query": query, "language": language, "sort_by": "m", "by_name": True}
+        refined = client.post_json("graphs/space/refine", **asked)
+        told = client.post_json("graphs/space/query", query=refined["query"], language=language)
+        assert [row[0]["label"] for row in told["cells"]] == names
     for wrong in ("?moon", "?moon <x:y> ?z . ?z <x:y> ?moon", "} UNION {", "?z <x:y> ?z"):
         body = {"query": MOONS, "pattern": wrong}
         reply = client.post("/api/v1/graphs/space/refine", json=body)

@@ -70,12 +70,12 @@ async def fetch_term_labels(
     missing = [iri for iri in distinct if iri not in texts]
     arrays = near if graph.arrays is None else graph.arrays
     if arrays is not None and missing:
-        naming = _list_naming(graph)
+        naming = list_name_predicates(graph)
         texts |= {iri: list_texts(iri, arrays, naming) for iri in missing}
         missing = [iri for iri in missing if not texts[iri]]
     if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
-            texts |= await _fetch_texts(missing, _list_naming(graph), graph, timeout)
+            texts |= await _fetch_texts(missing, list_name_predicates(graph), graph, timeout)
     for iri in distinct:
         if not texts.get(iri) and (term := load_packaged_individuals().get(iri)):
             texts[iri] = [*term.names]
@@ -105,7 +105,8 @@ def detect_label_language(graph: KnowledgeGraph, language: str) -> str | None:
     return "en" if "en" in tags else ""
 
 
-def _list_naming(graph: KnowledgeGraph) -> tuple[str, ...]:
+def list_name_predicates(graph: KnowledgeGraph) -> tuple[str, ...]:
+    """Return the predicates that name the things of a graph, the standard ones first."""
     own = [p.iri for p in graph.profile.predicates if p.naming == "name"]
     standard = [iri for iri in v.LABEL_PREDICATES if iri in own]
     return (*standard, *(iri for iri in own if iri not in standard))
@@ -226,7 +227,7 @@ def _find_differing(
 ) -> Mapping[str, str]:
     """Return a value of one predicate for each of some things, if they differ by it."""
     # Links go before literals, and predicates that more of the things have before others.
-    naming = _list_naming(graph)
+    naming = list_name_predicates(graph)
     ignored = {RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES}
     ignored.update(p.iri for p in graph.profile.predicates if p.naming)
     values: dict[int, dict[str, str]] = defaultdict(dict)

@@ -1,6 +1,7 @@
 """Queries: run, validated, formatted, with evidence; their parts swapped, rows arranged."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Annotated
@@ -31,6 +32,7 @@ from askgraph.answers.validation import (
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import MIN_REPAIR_CERTAINTY, validate_query
 from askgraph.answers.verbalize import fetch_term_labels
+from askgraph.answers.verbalize.labels import list_name_predicates
 from askgraph.errors import QueryError
 from askgraph.search.link import find_alternative_targets
 from askgraph.search.pipeline import link_to_graph
@@ -64,6 +66,7 @@ from askgraph.sparql.rewrite.swapped import (
     select_query_columns,
     set_limit,
     sort_by,
+    sort_by_name,
 )
 from askgraph.sparql.serializer import format_tree, to_tree
 from askgraph.sparql.vocabulary import XSD_STRING
@@ -297,6 +300,7 @@ class RefineBody(QueryTextBody):
     """A new arrangement of a query's rows; omitted fields stay unchanged."""
 
     sort_by: str | None = Field(None, max_length=200, description="A column; empty: unsorted.")
+    by_name: bool = Field(False, description="Whether to sort by the names of things.")
     descending: bool = False
     limit: int | None = Field(None, ge=0, le=1_000_000, description="Rows at most; 0: all.")
     columns: list[str] | None = Field(None, max_length=100, description="Those that are kept.")
@@ -451,11 +455,17 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
 async def refine_query(opened: OpenGraph, body: RefineBody) -> RefinedView:
     """Return a query with its rows sorted, limited, filtered or counted; it does not run."""
     labeled = await label_query(body.query, opened, body.language)
-    refined_query = await asyncio.to_thread(_apply_refinements, to_tree(labeled.text), body)
+    naming = list_name_predicates(opened)
+    language = labeled.language if labeled.nouns is None else labeled.nouns
+    refined_query = await asyncio.to_thread(
+        _apply_refinements, to_tree(labeled.text), body, naming, [language, ""] if language else []
+    )
     return RefinedView(query=str(format_tree(refined_query, opened.prefixes, labeled.labels)))
 
 
-def _apply_refinements(query: Query, body: RefineBody) -> Query:
+def _apply_refinements(
+    query: Query, body: RefineBody, naming: Sequence[str], languages: Sequence[str]
+) -> Query:
     """Arrange the rows of a query: conditions first, then counting, sorting and the limit."""
     if get_arrangement(query) is None:
         raise QueryError("only the rows of a SELECT query can be sorted, filtered or counted")
@@ -478,7 +488,9 @@ def _apply_refinements(query: Query, body: RefineBody) -> Query:
         query = count_by(query, body.count_by)
     if body.columns is not None:
         query = select_query_columns(query, body.columns)
-    if body.sort_by is not None:
+    if body.sort_by and body.by_name:
+        query = sort_by_name(query, body.sort_by, naming, languages, descending=body.descending)
+    elif body.sort_by is not None:
         query = sort_by(query, body.sort_by or None, descending=body.descending)
     return query if body.limit is None else set_limit(query, body.limit or None)
 

@@ -25,6 +25,7 @@ from askgraph.sparql import (
     Expression,
     Filter,
     Group,
+    Nested,
     Pattern,
     Query,
     find_variables,
@@ -259,6 +260,35 @@ def sort_by(query: Query, column: str | None, *, descending: bool = False) -> Qu
         return replace(query, order=())
     _get_expression(query, column)
     return replace(query, order=((Variable(column), descending),))
+
+
+def sort_by_name(
+    query: Query,
+    column: str,
+    predicates: Sequence[str],
+    languages: Sequence[str],
+    *,
+    descending: bool = False,
+) -> Query:
+    """Return the query with its rows sorted by the names of a column's things.
+
+    The names are texts of the first predicate, in one of the languages ("" is none); any language
+    will do without `languages`. Things without such a name are sorted by their IRI.
+    """
+    thing = _get_expression(query, column)
+    if query.is_aggregate or query.limit or not isinstance(thing, Variable):
+        thing = Variable(column)
+        columns = tuple((Variable(name), None) for name, _ in _list_columns(query))
+        query = Query("SELECT", Group((replace(query, order=()),)), columns)
+    if not predicates:
+        return replace(query, order=((thing, descending),))
+    name = Variable(f"{column}_name")
+    in_language = Call("IN", (Call("LANG", (name,)), *map(Literal, languages)))
+    condition = (Filter(in_language),) if languages else ()
+    names = Nested("OPTIONAL", Group((Pattern(thing, NamedNode(predicates[0]), name), *condition)))
+    key = Call("LCASE", (Call("STR", (name,)),))
+    where = Group((*query.where.elements, names))
+    return replace(query, where=where, order=((key, descending), (thing, False)))
 
 
 def set_limit(query: Query, limit: int | None) -> Query:

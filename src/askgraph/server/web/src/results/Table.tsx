@@ -95,7 +95,11 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
       )}
-      {more.part}
+      {sorted && by ? (
+        <p class="muted small">{say.partBy(rows.length, result.total, by.title)}</p>
+      ) : (
+        more.part
+      )}
       {result.truncated && result.total === result.cells.length && (
         <p class="note warn">{say.cutOff(result.truncated.by, result.truncated.reason)}</p>
       )}

@@ -26,14 +26,15 @@ export interface Source {
   readonly query: string;
 }
 
-/** The first rows when the query sorts by a column's values; undefined until they come, null for things. */
+/** The first rows when the query sorts by a column; undefined until they come, null if it cannot. */
 export function useSorted(whole: Source | null, column: Column | undefined, descending: boolean) {
   const { name: sort_by = "", kind = "empty" } = column ?? {};
-  const source = ["number", "time", "text"].includes(kind) ? whole : null;
+  const by_name = kind === "thing";
+  const source = by_name || ["number", "time", "text"].includes(kind) ? whole : null;
   const { graph = "", query = "" } = source ?? {};
   const sorted = useFetched(`${graph} ${sort_by} ${descending} ${query}`, async () => {
     if (!source) return null;
-    const refined = await refine(graph, query, { sort_by, descending }, language.value);
+    const refined = await refine(graph, query, { sort_by, by_name, descending }, language.value);
     return { ...refined, ...(await tableOf(graph, refined.query)) };
   });
   if (!source || sorted.problem) return null;
