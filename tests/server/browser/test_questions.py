@@ -393,7 +393,9 @@ def test_a_word_of_the_question_lights_all_that_it_became(watch: Watch) -> None:
 def test_a_reading_takes_columns_conditions_and_groups(page: Page) -> None:
     ask(page, "Which moons does Jupiter have?")
     sentence, first = page.locator(".read-back-words"), page.url
-    plus = page.get_by_role("button", name="Add a column, a condition, an order or a group")
+    plus = page.get_by_role(
+        "button", name="Add a column, a condition, an order, a group or a limit"
+    )
     offered = page.locator(".alternative")
     plus.click()
     expect(offered.filter(has_text="year of discovery")).to_contain_text("100 %")
@@ -419,6 +421,45 @@ def test_a_reading_takes_columns_conditions_and_groups(page: Page) -> None:
     offered.filter(has_text="Count for each value").click()
     expect(page.locator(".headline")).to_contain_text("Galileo Galilei (4)")
     assert violations(page) == []
+
+
+def test_each_column_takes_more_and_the_reading_a_limit(page: Page) -> None:
+    ask(page, "Show all planets with their diameter")
+    sentence, rows = page.locator(".read-back-words"), page.locator(".result-table tbody tr")
+    offered, first = page.locator(".alternative"), page.url
+    page.get_by_role("tab", name="Table").click()
+    things = page.get_by_role("button", name="Add to planet")
+    things.click()
+    links = offered.filter(has_text="missions whose “destination” is it")
+    expect(links).to_contain_text("46 rows")
+    assert violations(page) == []
+    links.click()
+    offered.filter(has_text="Count missions for each planet").click()
+    expect(page.locator(".headline")).to_contain_text("Mars (2")
+    page.go_back()
+    expect(page).to_have_url(first)
+    page.get_by_role("tab", name="Table").click()
+    things.click()
+    links.click()
+    offered.filter(has_text="Voyager 2").click()
+    expect(rows).to_have_count(4)
+    page.get_by_role("button", name="Add to diameter").click()
+    offered.filter(has_text="Sort, smallest first").click()
+    page.get_by_role("tab", name="Table").click()
+    expect(rows.first).to_contain_text("Neptune")
+    page.get_by_role("button", name="Add to diameter").click()
+    page.get_by_role("textbox", name="Value").fill("100000")
+    page.keyboard.press("Enter")
+    expect(sentence).to_contain_text("100,000")
+    page.goto(first)
+    plus = page.get_by_role("button", name="Add a column, a condition, an order, a group")
+    plus.click()
+    expect(offered.filter(has_text="the first 5")).to_contain_text("5 of 8 rows")
+    page.get_by_role("textbox", name="Only the first").fill("3")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip.arranged").last).to_have_text("the first 3")
+    expect(page.locator(".headline")).to_contain_text("Earth")
+    expect(page.locator(".headline")).not_to_contain_text("Neptune")
 
 
 def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: Watch) -> None:
@@ -696,7 +737,7 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
     expect(rows).to_have_count(25)
     before, heights = column(2), {}
     for order in ("ascending", "descending", "none"):
-        head.get_by_role("button").click()
+        head.get_by_role("button").first.click()
         expect(head).to_have_attribute("aria-sort", order)
         heights[order] = [float(text) for text in column(2)]
     assert heights["ascending"] == sorted(heights["ascending"])
@@ -734,7 +775,7 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
 
     view = result_of(page, MOONS)
     head = view.get_by_role("columnheader", name="number of moons")
-    head.get_by_role("button").click()
+    head.get_by_role("button").first.click()
     expect(head).to_have_attribute("aria-sort", "ascending")
     view.get_by_role("button", name="Copy").click()
     expect(view.get_by_role("button", name="Copied")).to_be_visible()
@@ -871,7 +912,7 @@ def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watc
     sales = [int(text.replace(",", "")) for text in page.locator(".bar-value").all_text_contents()]
     assert sales == list(range(1_200, 1_180, -1))
     page.get_by_role("tab", name="Table").click()
-    sort = page.get_by_role("columnheader", name="sales").get_by_role("button")
+    sort = page.get_by_role("columnheader", name="sales").get_by_role("button").first
     sort.click()
     rows = page.locator("tbody tr")
     expect(rows.first).to_contain_text("Depot 0700")
@@ -881,7 +922,7 @@ def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watc
     assert all("Depot" in text for text in rows.all_inner_texts())
     rows.first.get_by_role("button", name="Why").click()
     expect(page.locator(".why")).to_contain_text("224")
-    sort = page.get_by_role("columnheader", name="depot").get_by_role("button")
+    sort = page.get_by_role("columnheader", name="depot").get_by_role("button").first
     sort.click()
     sort.click()
     page.get_by_role("button", name="First page").click()
@@ -1089,24 +1130,25 @@ def test_an_answer_is_compared_with_its_like(watch: Watch) -> None:
 
 
 def test_rows_are_arranged_by_chips_and_each_is_taken_back(page: Page) -> None:
-    def pick(chip: str, choice: str) -> None:
-        group = page.get_by_role("group", name="Arrange the rows").last
-        group.get_by_role("button", name=chip).click()
-        page.get_by_role("button", name=choice).last.click()
+    def add(choice: str, *, to: str = "") -> None:
+        page.get_by_role("button", name=f"Add {to or 'a column, a condition'}").click()
+        page.locator(".alternative").filter(has_text=choice).first.click()
 
     ask(page, ROCKETS)
     chips, bars = page.locator(".chip.arranged"), page.locator(".marks .bar")
-    pick("Sort", "height ↓")
+    page.get_by_role("tab", name="Table").click()
+    add("Sort, largest first", to="to height")
     expect(chips).to_have_text(["height ↓"])
-    pick("Only the first", "the first 3")
-    expect(chips).to_have_text(["height ↓", "the first 3"])
-    expect(bars).to_have_count(3)
-    expect(page.locator(".bar-name")).to_have_text(["Starship", "Saturn V", "N1"])
+    add("the first 5")
+    expect(chips).to_have_text(["height ↓", "the first 5"])
+    expect(bars).to_have_count(5)
+    expect(page.locator(".bar-name")).to_contain_text(["Starship", "Saturn V", "N1"])
     page.reload()
-    expect(chips).to_have_text(["height ↓", "the first 3"])
-    page.get_by_role("button", name="the first 3").click()
+    expect(chips).to_have_text(["height ↓", "the first 5"])
+    page.get_by_role("button", name="the first 5").click()
     expect(chips).to_have_text(["height ↓"])
-    page.get_by_role("button", name="Filter", exact=True).click()
+    page.get_by_role("tab", name="Table").click()
+    page.get_by_role("button", name="Add to height").click()
     page.get_by_role("textbox", name="Value").fill("100")
     page.get_by_role("button", name="Apply").click()
     expect(chips).to_have_text(["height ↓", "height > 100"])
@@ -1120,7 +1162,7 @@ def test_rows_are_arranged_by_chips_and_each_is_taken_back(page: Page) -> None:
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_role("columnheader").filter(has_text="mass")).to_have_count(0)
     ask_anew(page, "Show all astronauts with their nationality")
-    pick("Count by", "for each nationality")
+    add("Count for each value", to="to nationality")
     expect(bars.first).to_be_visible()
 
 

@@ -485,7 +485,9 @@ def _apply_refinements(
             query, ColumnCondition(body.condition.column, body.condition.comparison, value)
         )
     if body.count_by is not None:
-        query = count_by(query, body.count_by)
+        # What a pattern adds is counted, unless it is what the rows are grouped by.
+        new = query.columns[-1][0].value if body.pattern is not None and query.columns else None
+        query = count_by(query, body.count_by, new)
     if body.columns is not None:
         query = select_query_columns(query, body.columns)
     if body.sort_by and body.by_name:

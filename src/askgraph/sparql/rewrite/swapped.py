@@ -331,17 +331,17 @@ def remove_condition(query: Query, number: int) -> Query:
     return replace(query, where=Group(elements), having=having)
 
 
-def count_by(query: Query, column: str) -> Query:
-    """Return a query that counts, for each value of a column, the first other column."""
+def count_by(query: Query, column: str, counted: str | None = None) -> Query:
+    """Return a query that counts another column, by default the first, for each value of one."""
     if query.is_aggregate:
         raise QueryError("the query counts already: choose a query without a count")
-    other_columns = [name for name, _ in _list_columns(query) if name != column]
+    names = [name for name, _ in _list_columns(query) if name != column]
+    counted = counted if counted in names else next(iter(names), None)
     key = _get_expression(query, column)
-    counted_variable = Variable(other_columns[0]) if other_columns else None
     if not isinstance(key, Variable):
         raise QueryError(f"rows cannot be counted by {column!r}, which is computed")
-    number = Variable(f"number_of_{other_columns[0] if other_columns else 'row'}")
-    count = Call("COUNT DISTINCT", (counted_variable,)) if counted_variable else Call("COUNT", ())
+    number = Variable(f"number_of_{counted or 'row'}")
+    count = Call("COUNT DISTINCT", (Variable(counted),)) if counted else Call("COUNT", ())
     return replace(
         query,
         columns=((key, None), (number, count)),

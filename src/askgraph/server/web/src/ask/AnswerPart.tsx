@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
-import { checkQuery, refine } from "../api/graphs.ts";
+import { checkQuery, type Refinement, refine } from "../api/graphs.ts";
 import type * as api from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
@@ -65,6 +65,12 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
     setBusy(false);
   };
   const open = (query: string) => void runChanged(query);
+  const arrangement = may("query") && arranged?.of === sparql ? arranged.how : null;
+  const rearrange = (wanted: Refinement) =>
+    attempt(async () =>
+      runChanged((await refine(graph, sparql ?? "", wanted, spokenBy(run))).query),
+    );
+  const add = (wanted: Refinement) => void rearrange(wanted);
   const isShown = sparql !== null && (status !== "clarification" || isNone) && !problem;
   const details = () => (
     <>
@@ -101,19 +107,8 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       )}
       {status === "answer" && <Instead {...{ answer, run }} />}
       <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
-      {arranged?.how && arranged.of === sparql && may("query") && (
-        <Later
-          isQuiet
-          load={arranging}
-          props={{
-            answer,
-            arrangement: arranged.how,
-            refine: (wanted) =>
-              attempt(async () =>
-                runChanged((await refine(graph, sparql, wanted, spokenBy(run))).query),
-              ),
-          }}
-        />
+      {arrangement && (
+        <Later isQuiet load={arranging} props={{ answer, arrangement, refine: rearrange }} />
       )}
       <Result
         {...{ answer, graph }}
@@ -121,6 +116,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         question={asked}
         wantsMap={answer.total > 1 && wantsPlaces(asked)}
         onShown={(how) => setShown({ of: answer, how })}
+        adding={arrangement && { answer, graph, arrangement, add }}
       />
       <Verdict
         {...{ turn, run, standing }}

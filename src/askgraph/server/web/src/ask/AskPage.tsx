@@ -18,6 +18,7 @@ import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
 import { leave, put, show, stop, type Turn, turns } from "./conversation.ts";
 import { QuestionBox } from "./QuestionBox.tsx";
+import { extending } from "./ReadBack.tsx";
 import { TurnView } from "./TurnView.tsx";
 import { say } from "./words.ts";
 
@@ -27,6 +28,7 @@ export function AskPage({ run }: { run: string | null }) {
     need(knownGraphs, knownMethods, knownMe);
     preload(results);
     preload(arranging);
+    preload(extending);
     return onEscape(() => {
       const running = turns.value.filter((turn) => turn.isRunning);
       for (const turn of running) void stop(turn);

@@ -4,12 +4,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, type Refinement, refine, search, swap } from "../api/graphs.ts";
 import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from "../api/types.ts";
 import { may } from "../app/known.ts";
+import { Later } from "../app/Later.tsx";
 import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
 import type { Offer } from "../parts/parts.tsx";
 import { Button, Field, Form, Offers, ProblemNote, SearchField } from "../parts/parts.tsx";
-import { Adding, thingColumns } from "./Adding.tsx";
 import { say } from "./words.ts";
+
+/** Loads the panel of what can be added to a reading. */
+export const extending = () => import("../results/ResultView.tsx").then((found) => found.Adding);
 
 interface ReadBackProps {
   readonly answer: AnswerView;
@@ -28,7 +31,7 @@ export function ReadBack(props: ReadBackProps) {
   const parts = read.parts;
   const section = useRef<HTMLDivElement>(null);
   const query = answer.sparql ?? "";
-  const things = parts?.arrangement && may("query") ? thingColumns(answer) : [];
+  const arrangement = may("query") && answer.total > 0 && parts?.arrangement;
   const run = (next: Promise<{ readonly query: string }>) =>
     void attempt(async () => {
       await props.run((await next).query);
@@ -72,14 +75,14 @@ export function ReadBack(props: ReadBackProps) {
             </Popover>
           );
         })}
-        {things.length > 0 && (
+        {arrangement && (
           <Popover class="part plus" panelClass="part-panel" icon="plus" label="" title={say.add}>
             {(close) => {
               const add = (wanted: Refinement) => {
                 close();
                 run(refine(graph, query, wanted, props.language));
               };
-              return <Adding {...{ answer, graph, add }} columns={things} />;
+              return <Later load={extending} props={{ answer, graph, arrangement, add }} />;
             }}
           </Popover>
         )}

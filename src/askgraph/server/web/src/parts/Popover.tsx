@@ -38,7 +38,11 @@ export function Popover({ label, icon, title, arrow, children, onOpen, ...more }
     focusInto(panel.current);
     const changes = new MutationObserver(again);
     if (panel.current) changes.observe(panel.current, { childList: true, subtree: true });
+    const scrolled = (event: Event) => {
+      if (event.target instanceof Node && !panel.current?.contains(event.target)) again();
+    };
     window.addEventListener("resize", again);
+    document.addEventListener("scroll", scrolled, true);
     const outside = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
@@ -47,6 +51,7 @@ export function Popover({ label, icon, title, arrow, children, onOpen, ...more }
     return () => {
       changes.disconnect();
       window.removeEventListener("resize", again);
+      document.removeEventListener("scroll", scrolled, true);
       document.removeEventListener("pointerdown", outside);
       document.removeEventListener("focusin", outside);
     };
@@ -123,6 +128,7 @@ function focusInto(panel: HTMLElement | null): void {
 
 const EDGE = 12;
 const GAP = 6;
+const HEADER = 56; // height of the page's head, which lies above panels
 const LOWEST = 160; // minimum height of a panel in pixels
 
 /** The limit of a panel's edge: that of its button's column, or of the window. */
@@ -138,14 +144,18 @@ function farthest(panel: HTMLElement): number {
 function place(panel: HTMLElement | null): void {
   const button = panel?.previousElementSibling?.getBoundingClientRect();
   if (!panel || !button) return;
+  const isFixed = panel.closest("table") !== null; // a table that scrolls would cut it off
   panel.style.translate = "";
   panel.style.maxBlockSize = "";
+  if (isFixed) panel.style.inset = `${button.bottom + GAP}px auto auto ${button.left}px`;
   const { left, right, height } = panel.getBoundingClientRect();
   const over = Math.max(0, right - farthest(panel)) - Math.max(0, EDGE - left);
   if (over !== 0) panel.style.translate = `${-over}px 0`;
   const below = window.innerHeight - button.bottom - GAP - EDGE;
-  const above = button.top - GAP - EDGE;
+  const above = button.top - GAP - HEADER;
   const goesUp = height > below && above > below;
   panel.classList.toggle("above", goesUp);
+  if (isFixed && goesUp)
+    panel.style.inset = `auto auto ${window.innerHeight - button.top + GAP}px ${button.left}px`;
   panel.style.maxBlockSize = `${Math.max(LOWEST, goesUp ? above : below)}px`;
 }

@@ -1,12 +1,11 @@
-// How the rows are arranged, as chips: sorted, cut off, filtered, fewer columns, counted. Each is a
-// change of the query.
+// How the rows are arranged, as chips that a press takes away, and which columns are shown.
 
 import { useMemo, useState } from "preact/hooks";
 import type { Refinement } from "../api/graphs.ts";
 import type { AnswerView, ArrangementView, Row } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Menu, Popover } from "../parts/Popover.tsx";
-import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
+import { Popover } from "../parts/Popover.tsx";
+import { Button, Choice, Form } from "../parts/parts.tsx";
 import { type Column, columnsOf, headingOf } from "./columns.ts";
 import { say } from "./words.ts";
 
@@ -15,8 +14,6 @@ interface ArrangingProps {
   readonly arrangement: ArrangementView;
   readonly refine: (wanted: Refinement) => Promise<unknown>;
 }
-
-const LIMITS = [3, 5, 10, 25, 100];
 
 export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   const columns = useMemo(
@@ -27,34 +24,12 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   if (answer.total < 2 && isPlain && arrangement.limit === null) return null;
   const take = (wanted: Refinement) => void refine(wanted);
   const hidden = arrangement.hidden.map((name) => ({
-    ...{ name, title: headingOf(name, answer.labels), kind: null },
-  }));
-  const sorts = [...columns, ...hidden].flatMap(({ name, title, kind }) =>
-    [true, false].map((descending) => ({
-      name: `${title} ${descending ? "↓" : "↑"}`,
-      hint: kind === "number" ? (descending ? say.falling : say.rising) : null,
-      take: () =>
-        take({
-          ...(kind === null && { columns: [...arrangement.columns, name] }),
-          ...{ sort_by: name, descending },
-        }),
-    })),
-  );
-  const limits = LIMITS.map((limit) => ({ name: say.atMost(limit), take: () => take({ limit }) }));
-  const counts = columns.map(({ name, title }) => ({
-    name: say.eachOf(title),
-    take: () => take({ count_by: name }),
+    ...{ name, title: headingOf(name, answer.labels) },
   }));
   return (
     <fieldset class="arranging row" aria-label={say.arranging}>
       <Active {...{ answer, arrangement, take }} />
-      <Menu class="button small" label={say.sort} groups={[{ items: sorts }]} />
-      <FilterChip {...{ answer, columns, take }} />
-      <Menu class="button small" label={say.limit} groups={[{ items: limits }]} />
       {columns.length + hidden.length > 1 && <ColumnsChip {...{ columns, hidden, take }} />}
-      {columns.length > 1 && !arrangement.counts && (
-        <Menu class="button small" label={say.countBy} groups={[{ items: counts }]} />
-      )}
     </fieldset>
   );
 }
@@ -124,45 +99,6 @@ function ColumnsChip({ columns, hidden, take }: Chosen & { hidden: readonly Name
             disabled={kept.length === 0 || chosen === null}
             text={say.apply}
           />
-        </Form>
-      )}
-    </Popover>
-  );
-}
-
-function FilterChip({ answer, columns, take }: Chosen & { readonly answer: AnswerView }) {
-  const [name, setName] = useState("");
-  const [chosen, setChosen] = useState("");
-  const [value, setValue] = useState("");
-  const usable = columns.filter((column) => comparisonsOf(column).length > 0);
-  const column = usable.find((one) => one.name === name) ?? usable[0];
-  if (!column) return null;
-  const comparisons = comparisonsOf(column);
-  const comparison = comparisons.find((one) => one === chosen) ?? comparisons[0] ?? "=";
-  const typed = parseTyped(value, column, answer.cells);
-  const send = (close: () => void) => {
-    close();
-    setValue("");
-    if (typed) take({ condition: { column: column.name, comparison, ...typed } });
-  };
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.filterBy}>
-      {(close) => (
-        <Form class="stack close" onSend={() => send(close)}>
-          <Select
-            label={say.column}
-            value={column.name}
-            options={usable.map((one) => [one.name, one.title])}
-            onChoose={setName}
-          />
-          <Select
-            label={say.comparison}
-            value={comparison}
-            options={comparisons.map((one) => [one, one === "contains" ? say.contains : one])}
-            onChoose={setChosen}
-          />
-          <Field label={say.value} value={value} onText={setValue} input={{ "data-first": true }} />
-          <Button look="primary small" type="submit" disabled={typed === null} text={say.apply} />
         </Form>
       )}
     </Popover>

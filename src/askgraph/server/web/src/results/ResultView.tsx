@@ -8,6 +8,7 @@ import { Later } from "../app/Later.tsx";
 import { locale as formatLocale, formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { joinWithDots, ProblemNote, QuietButton } from "../parts/parts.tsx";
+import type { AddingProps } from "./Adding.tsx";
 import { chartsOf, firstView, onlyThing, type View } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
 import { TabList } from "./controls.tsx";
@@ -16,6 +17,7 @@ import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
 import { Table } from "./Table.tsx";
 import { say } from "./words.ts";
 
+export { Adding } from "./Adding.tsx";
 export { Arranging } from "./Arranging.tsx";
 
 const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
@@ -44,6 +46,8 @@ export interface ResultViewProps {
   readonly onShown?: (shown: AnswerDisplay) => void;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null>;
+  /** What adds to the columns, if the reader can. */
+  readonly adding?: AddingProps | null;
 }
 
 export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: ResultViewProps) {
@@ -140,7 +144,10 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
         )}
         {shown === "table" &&
           (result.boolean === null ? (
-            <Table {...{ result, columns, origin, source, part, pictures, marks, onDraw: draw }} />
+            <Table
+              {...{ result, columns, origin, source, part, pictures, marks, onDraw: draw }}
+              adding={looks.adding ?? null}
+            />
           ) : (
             <p class="boolean headline said">{result.boolean ? say.yes : say.no}</p>
           ))}

@@ -2,11 +2,13 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
+import { evidenceOf, type Refinement, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView, Row } from "../api/types.ts";
 import { locale as formatLocale, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
+import { Popover } from "../parts/Popover.tsx";
 import { Button, CopyButton, ProblemNote, QuietButton, SearchField } from "../parts/parts.tsx";
+import { Adding, type AddingProps } from "./Adding.tsx";
 import { Cell } from "./Cell.tsx";
 import { type Column, classOf, markText } from "./columns.ts";
 import { Pager } from "./controls.tsx";
@@ -37,6 +39,7 @@ interface Props {
   readonly pictures: boolean;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null> | undefined;
+  readonly adding: AddingProps | null;
   /** Shows the evidence of a row as a drawing. */
   readonly onDraw: (evidence: RowEvidence) => void;
 }
@@ -74,7 +77,7 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
       <div class="table-scroll sheet" tabIndex={0} role="group" aria-label={say.result}>
         <table class="result-table">
-          <Head {...{ columns, order, explained, onOrder: setOrder }} />
+          <Head {...{ columns, order, explained, onOrder: setOrder, adding: more.adding }} />
           <tbody>
             {rows.slice(at * size, (at + 1) * size).map((item) => (
               <TableRow
@@ -107,14 +110,14 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
   );
 }
 
-interface HeadProps {
-  readonly columns: readonly Column[];
+interface HeadProps extends Pick<Props, "columns" | "adding"> {
   readonly order: Order | null;
   readonly explained: boolean;
   readonly onOrder: (order: Order | null) => void;
 }
 
-function Head({ columns, order, explained, onOrder }: HeadProps) {
+function Head({ columns, order, explained, onOrder, adding }: HeadProps) {
+  const { columns: shown = [], hidden = [] } = adding?.arrangement ?? {};
   return (
     <thead>
       <tr>
@@ -137,6 +140,23 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
                     {say.context}
                   </span>
                 )}
+                {adding && [...shown, ...hidden].includes(column.name) && (
+                  <Popover
+                    class="part plus"
+                    panelClass="part-panel"
+                    icon="plus"
+                    label=""
+                    title={say.addToColumn(column.title)}
+                  >
+                    {(close) => {
+                      const add = (wanted: Refinement) => {
+                        close();
+                        adding.add(wanted);
+                      };
+                      return <Adding {...adding} {...{ add, at: column }} />;
+                    }}
+                  </Popover>
+                )}
               </span>{" "}
             </th>
           );
@@ -153,7 +173,7 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
 
 // A row of the table, and on demand the triples that put it there.
 
-interface TableRowProps extends Omit<Props, "result" | "source" | "part" | "marks"> {
+interface TableRowProps extends Omit<Props, "result" | "source" | "part" | "marks" | "adding"> {
   readonly item: Numbered;
   readonly iris: boolean;
   /** Whether the row can be explained. */
