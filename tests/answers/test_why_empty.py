@@ -67,6 +67,35 @@ async def test_it_reads_as_a_sentence(small: Counting) -> None:
     )
 
 
+@for_each(
+    ("language", "reason"),
+    [
+        (
+            "de",
+            "Ohne „Dinge mit „mass“ über 100“ gibt es Ergebnisse, damit keine. Stattdessen: "
+            "ohne diese Bedingung: 2 Ergebnisse; der höchste Wert ist 48.7: 1 Ergebnis.",
+        ),
+        (
+            "fr",
+            "Sans « Éléments avec « mass » supérieur à 100 », il y a des résultats ; avec, il n’y "
+            "en a aucun. À la place : sans cette condition : 2 résultats; la valeur la plus haute "
+            "est 48.7 : 1 résultat.",
+        ),
+        (
+            "es",
+            "Sin «Elementos con «mass» mayor que 100» hay resultados; con ello no hay ninguno. "
+            "En su lugar: sin esta condición: 2 resultados; el valor más alto es 48.7: "
+            "1 resultado.",
+        ),
+    ],
+)
+async def test_it_reads_in_the_language_of_the_question(
+    language: str, reason: str, small: Counting
+) -> None:
+    query = PREFIX + "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }"
+    assert await explain_empty_result(query, small, language=language) == reason
+
+
 async def test_an_ask_that_is_false_is_explained(small: Counting) -> None:
     found = await explain_empty_result(PREFIX + "ASK { :Mars :orbits :Phobos }", small)
     assert found == (

@@ -14,6 +14,7 @@ from askgraph.sparql.prefixes import build_language_chain, choose_label, split_l
         ("http://x/parentFeature", "parent feature"),
         ("http://x/HTTPServer2", "HTTP server 2"),
         ("http://x/Q42", "Q42"),
+        ("http://x/p2", "p2"),
         ("http://x/New_York", "New York"),
         ("http://x/Dr.%20Curie", "Dr. Curie"),
         ("http://x/Berlin", "Berlin"),

@@ -166,7 +166,7 @@ class AnswerBuilder:
             tree = drop_shown_names(tree, self.graph, result)
             spoken = select_columns(result, [name.value for name, _ in tree.columns])
         (behind, why_empty), decided = await asyncio.gather(
-            self._fetch_evidence(query, result), self._fetch_deciding_values(tree, spoken)
+            self._fetch_evidence(query, result, labels), self._fetch_deciding_values(tree, spoken)
         )
         if isinstance(result, SelectResult):
             iris = [
@@ -284,7 +284,7 @@ class AnswerBuilder:
         return None
 
     async def _fetch_evidence(
-        self, query: str, result: SelectResult | bool
+        self, query: str, result: SelectResult | bool, labels: Mapping[str, str]
     ) -> tuple[EvidenceTriples, str | None]:
         endpoint, empty = self.graph.endpoint, EvidenceTriples()
         if isinstance(result, bool):
@@ -297,7 +297,9 @@ class AnswerBuilder:
                     # Few answers are empty.
                     from askgraph.answers.why_empty import explain_empty_result
 
-                    return empty, await explain_empty_result(query, endpoint)
+                    return empty, await explain_empty_result(
+                        query, endpoint, labels=labels, language=self.languages[0]
+                    )
                 if self.evidence_rows:
                     return await fetch_evidence(
                         query, result, endpoint, rows=self.evidence_rows

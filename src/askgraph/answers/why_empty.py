@@ -10,6 +10,7 @@ from rapidfuzz.distance import OSA
 
 from askgraph import sparql as ast
 from askgraph.answers.verbalize import TripleReader, verbalize_query
+from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.answers.verbalize.scope import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
@@ -30,9 +31,12 @@ _VALUE = Variable("ask_value")
 
 @dataclass(frozen=True)
 class ElementChange:
-    """A change in words, and the elements that replace the unmatched one."""
+    """A change, and the elements that replace the unmatched one.
 
-    words: str
+    `phrase` is the key of its words in a language.
+    """
+
+    phrase: str
     elements: tuple[ast.Element, ...]
 
 
@@ -42,10 +46,10 @@ class ValueLookup:
 
     `elements` replace the unmatched one; `variable` is selected. `extreme` takes MAX or MIN
     of it; else three values are taken, without `excluded`: those spelled like `spelling` first,
-    then the most frequent.
+    then the most frequent. `phrase` is the key of the words for a value.
     """
 
-    words: str
+    phrase: str
     elements: tuple[ast.Element, ...]
     variable: Variable
     extreme: str = ""
@@ -65,27 +69,25 @@ def list_changes(element: ast.Element) -> Iterator[ElementChange]:
             subject, predicate, value = element.subject, element.predicate, element.object
             if isinstance(value, Literal):
                 tagged = value.language or value.datatype.value != XSD_STRING
-                kinds = "any language or datatype" if tagged else "a language tag or a datatype"
+                kinds = "empty any kind" if tagged else "empty a kind"
                 open_pattern = ast.Pattern(subject, predicate, _VALUE)
                 yield from _list_text_changes(
-                    f"with {kinds}", ast.Call("STR", (_VALUE,)), value.value, (open_pattern,)
+                    kinds, ast.Call("STR", (_VALUE,)), value.value, (open_pattern,)
                 )
                 return
             if not isinstance(subject, Literal):
-                yield ElementChange(
-                    "in the other direction", (ast.Pattern(value, predicate, subject),)
-                )
+                yield ElementChange("empty direction", (ast.Pattern(value, predicate, subject),))
             is_type = isinstance(predicate, NamedNode) and predicate.value == RDF_TYPE
             if isinstance(predicate, NamedNode) and not is_type:
                 steps = ast.Path("+", (predicate,))
-                yield ElementChange("over several steps", (ast.Pattern(subject, steps, value),))
+                yield ElementChange("empty steps", (ast.Pattern(subject, steps, value),))
         case ast.Filter():
             yield from _list_filter_changes(element)
-            yield ElementChange("without this condition", ())
+            yield ElementChange("empty no condition", ())
         case ast.Nested(word="MINUS"):
-            yield ElementChange("without this exclusion", ())
+            yield ElementChange("empty no exclusion", ())
         case _:
-            yield ElementChange("without this part", ())
+            yield ElementChange("empty no part", ())
 
 
 def build_lookup(element: ast.Element) -> ValueLookup | None:
@@ -97,12 +99,12 @@ def build_lookup(element: ast.Element) -> ValueLookup | None:
             pattern = ast.Pattern(element.subject, predicate, _VALUE)
             excluded = frozenset([value.value])
             return ValueLookup(
-                "of the class {0}", (pattern,), _VALUE, excluded=excluded, spelling=value.value
+                "empty class", (pattern,), _VALUE, excluded=excluded, spelling=value.value
             )
         case ast.Pattern(predicate=NamedNode() as predicate):
             pattern = ast.Pattern(element.subject, _VALUE, element.object)
             return ValueLookup(
-                "with {0} instead of this predicate",
+                "empty predicate",
                 (pattern,),
                 _VALUE,
                 excluded=_UNINFORMATIVE_PREDICATES | {predicate.value},
@@ -121,9 +123,9 @@ def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup
     if not isinstance(left, Variable) or not _is_ordered(right):
         return None
     if name in (">", ">="):
-        return ValueLookup("the highest value is {0}", (), left, extreme="MAX")
+        return ValueLookup("empty highest", (), left, extreme="MAX")
     if name in ("<", "<="):
-        return ValueLookup("the lowest value is {0}", (), left, extreme="MIN")
+        return ValueLookup("empty lowest", (), left, extreme="MIN")
     return None
 
 
@@ -132,17 +134,17 @@ def _is_ordered(term: object) -> bool:
 
 
 def _list_text_changes(
-    words: str, text_value: ast.Call, text: str, preceding: tuple[ast.Element, ...] = ()
+    phrase: str, text_value: ast.Call, text: str, preceding: tuple[ast.Element, ...] = ()
 ) -> Iterator[ElementChange]:
     """Yield comparisons of a text: by characters alone, ignoring case, and as a substring."""
     lower, lowered = ast.Call("LCASE", (text_value,)), Literal(text.lower())
     conditions = (
-        (words, ast.Call("=", (text_value, Literal(text)))),
-        ("ignoring upper and lower case", ast.Call("=", (lower, lowered))),
-        ("containing this text", ast.Call("CONTAINS", (lower, lowered))),
+        (phrase, ast.Call("=", (text_value, Literal(text)))),
+        ("empty case", ast.Call("=", (lower, lowered))),
+        ("empty containing", ast.Call("CONTAINS", (lower, lowered))),
     )
-    for description, condition in conditions:
-        yield ElementChange(description, (*preceding, ast.Filter(condition)))
+    for key, condition in conditions:
+        yield ElementChange(key, (*preceding, ast.Filter(condition)))
 
 
 def _list_filter_changes(condition: ast.Filter) -> Iterator[ElementChange]:
@@ -152,18 +154,18 @@ def _list_filter_changes(condition: ast.Filter) -> Iterator[ElementChange]:
             right
         ):
             text_value = ast.Call("STR", (unwrap(left),))
-            yield from _list_text_changes("with any language or datatype", text_value, right.value)
+            yield from _list_text_changes("empty any kind", text_value, right.value)
         case ast.Call(
             name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)
         ):
             lower_text = ast.Call("LCASE", (ast.Call("STR", (unwrap(left),)),))
             if isinstance(right, Literal):
                 inside = ast.Call("CONTAINS", (lower_text, Literal(right.value.lower())))
-                yield ElementChange("containing this text, ignoring case", (ast.Filter(inside),))
+                yield ElementChange("empty containing case", (ast.Filter(inside),))
         case ast.Call(name="=", arguments=(left, Literal() as right)):
             text_value = ast.Call("STR", (unwrap(left),))
             beginning = ast.Filter(ast.Call("STRSTARTS", (text_value, Literal(right.value))))
-            yield ElementChange("with values that start with this", (beginning,))
+            yield ElementChange("empty beginning", (beginning,))
 
 
 _MAX_SUGGESTIONS = 3
@@ -197,8 +199,9 @@ async def explain_empty_result(
     *,
     budget: int = 12,
     labels: Mapping[str, str] | None = None,
+    language: str = "en",
 ) -> str | None:
-    """Explain in English why a query has no result, and what small changes would give.
+    """Explain why a query has no result, and what small changes would give.
 
     Return None if the query has results or cannot be analysed.
 
@@ -208,14 +211,18 @@ async def explain_empty_result(
     Raises:
         ServiceError: the endpoint failed.
     """
-    emptiness = await analyse_empty_result(query, endpoint, budget=budget, labels=labels)
+    emptiness = await analyse_empty_result(
+        query, endpoint, budget=budget, labels=labels, language=language
+    )
     if emptiness is None:
         return None
+    phrases = load_phrases(language)
     texts = [
-        f"{suggestion.change}: {suggestion.results} result{'s' * (suggestion.results != 1)}"
-        for suggestion in emptiness.suggestions
+        phrases.say(f"empty result{'s' * (item.results != 1)}", item.change, item.results)
+        for item in emptiness.suggestions
     ]
-    return emptiness.reason + (f" Alternatives: {'; '.join(texts)}." if texts else "")
+    more = f" {phrases.say('empty alternatives', '; '.join(texts))}" if texts else ""
+    return emptiness.reason + more
 
 
 async def analyse_empty_result(
@@ -224,12 +231,14 @@ async def analyse_empty_result(
     *,
     budget: int = 12,
     labels: Mapping[str, str] | None = None,
+    language: str = "en",
 ) -> EmptyResultReason | None:
     """Return the same as `explain_empty_result` in structured form, with complete queries."""
     try:
         tree = _flatten_groups(to_tree(query))
-        reader = TripleReader(labels or {}, tree.where)
-        return await _CulpritSearch(tree, endpoint, budget, reader, labels or {}).run()
+        phrases = load_phrases(language)
+        reader = TripleReader(labels or {}, tree.where, phrases)
+        return await _CulpritSearch(tree, endpoint, budget, reader, labels or {}, phrases).run()
     except QueryError:
         return None
 
@@ -257,6 +266,7 @@ class _CulpritSearch:
     budget: int
     reader: TripleReader
     labels: Mapping[str, str]
+    phrases: Phrases
 
     @property
     def elements(self) -> tuple[ast.Element, ...]:
@@ -281,12 +291,11 @@ class _CulpritSearch:
         """Return the reason after the patterns have matched: HAVING, OFFSET or LIMIT 0."""
         if self.tree.having:
             conditions = " ".join(to_text(condition) for condition in self.tree.having)
-            reason = "The patterns match, but no group fulfils the HAVING condition."
-            return EmptyResultReason(conditions, reason)
+            return EmptyResultReason(conditions, self.phrases.say("empty having"))
         if self.tree.limit == 0:
-            return EmptyResultReason("LIMIT 0", "The query asks for no rows (LIMIT 0).")
+            return EmptyResultReason("LIMIT 0", self.phrases.say("empty limit"))
         if self.tree.offset:
-            reason = f"The patterns match, but there are no more than {self.tree.offset} rows."
+            reason = self.phrases.say("empty offset", self.tree.offset)
             return EmptyResultReason(f"OFFSET {self.tree.offset}", reason)
         return None
 
@@ -328,11 +337,8 @@ class _CulpritSearch:
 
     def build_reason(self, culprit: int, *, is_single: bool) -> str:
         element_text = self.verbalize_element(self.elements[culprit])
-        if len(self.elements) == 1:
-            return f"Nothing in the graph matches “{element_text}”."
-        if is_single:
-            return f"Without “{element_text}” there are results; with it there are none."
-        return f"Adding “{element_text}” leaves no results."
+        kind = "whole" if len(self.elements) == 1 else "without" if is_single else "adding"
+        return self.phrases.say(f"empty {kind}", element_text)
 
     def verbalize_element(self, element: ast.Element) -> str:
         """Return an element in words."""
@@ -341,15 +347,26 @@ class _CulpritSearch:
                 return self.reader.read(element)
             case ast.Filter():
                 subject = next(ast.find_variables(element), Variable("value"))
+                if not self.phrases.is_english:
+                    return self.describe_condition(subject, element)
                 plain = ast.Query("SELECT", ast.Group((element,)), columns=((subject, None),))
                 words = verbalize_query(plain, self.labels).rstrip(".")
                 return _rephrase_condition(words, self.reader.name(subject)) or to_text(element)
             case ast.Nested(group=group):
                 patterns = [part for part in group.elements if isinstance(part, ast.Pattern)]
-                statements = " and ".join(self.reader.read(pattern) for pattern in patterns)
+                statements = self.phrases.join_list([self.reader.read(part) for part in patterns])
                 return f"{element.word.lower()} {statements}"
             case _:
                 return to_text(element)
+
+    def describe_condition(self, subject: Variable, condition: ast.Filter) -> str:
+        """Return the things that meet a condition, in the language of the reason."""
+        patterns = [part for part in self.elements if isinstance(part, ast.Pattern)]
+        own = [pattern for pattern in patterns if pattern.object == subject][:1]
+        owner = own[0].subject if own and isinstance(own[0].subject, Variable) else subject
+        where = ast.Group((*own, condition))
+        plain = ast.Query("SELECT", where, columns=((owner, None),))
+        return verbalize_query(plain, self.labels, language=self.phrases.language).rstrip(".")
 
     async def suggest_changes(self, culprit: int) -> tuple[Suggestion, ...]:
         """Return small changes of the culprit that give results."""
@@ -365,7 +382,9 @@ class _CulpritSearch:
             suggestions += await self.suggest_from_lookup(culprit, lookup)
         return tuple(suggestions)
 
-    async def count_change(self, culprit: int, change: ElementChange) -> list[Suggestion]:
+    async def count_change(
+        self, culprit: int, change: ElementChange, *parts: str
+    ) -> list[Suggestion]:
         """Return a change with its number of results; an empty list if it gives none."""
         changed = self.replace_element(culprit, change.elements)
         giving = ast.Pattern | ast.Query | ast.Union | ast.Values
@@ -374,7 +393,8 @@ class _CulpritSearch:
         self.budget -= 1
         result = await self.endpoint.select(to_text(_build_count_query(changed)))
         number = _parse_integer(result.rows[0][0]) if result.rows else 0
-        return [Suggestion(change.words, to_text(changed), number)] if number else []
+        words = self.phrases.say(change.phrase, *parts)
+        return [Suggestion(words, to_text(changed), number)] if number else []
 
     def replace_element(self, culprit: int, elements: tuple[ast.Element, ...]) -> ast.Query:
         new_elements = self.elements[:culprit] + elements + self.elements[culprit + 1 :]
@@ -409,10 +429,12 @@ class _CulpritSearch:
                 or value.value in lookup.excluded
             ):
                 continue
-            words = lookup.words.format(self.reader.read_term(value))
+            name = self.reader.read_term(value)
             elements = _insert_value(lookup, value)
             if lookup.extreme:
-                return await self.count_change(culprit, ElementChange(words, elements))
+                change = ElementChange(lookup.phrase, elements)
+                return await self.count_change(culprit, change, name)
+            words = self.phrases.say(lookup.phrase, name)
             suggestion = Suggestion(words, to_text(self.replace_element(culprit, elements)), number)
             suggestions.append((lookup.rank(value), suggestion))
         suggestions.sort(key=lambda ranked: -ranked[0])

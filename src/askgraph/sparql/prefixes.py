@@ -289,8 +289,8 @@ def _is_word_start(chunk: str, start: int, position: int) -> bool:
 
 
 def _is_number_start(chunk: str, start: int, position: int) -> bool:
-    """Return whether digits begin here after a word; not after the single capital of `Q42`."""
-    is_code = position - start == 1 and chunk[start].isupper()
+    """Return whether digits begin here after a word; not after the single letter of `Q42`, `p2`."""
+    is_code = position - start == 1
     return chunk[position].isdigit() and chunk[position - 1].isalpha() and not is_code
 
 

@@ -211,6 +211,11 @@ def test_the_answers_of_queries(client: Visitor) -> None:
     # An empty result has a reason.
     told = client.post_json("graphs/space/answer", query="SELECT ?m { ?m ont:orbits space:Venus }")
     assert (told["total"], told["evidence"]) == (0, []) and "Venus" in str(told["why_empty"])
+    nothing = "SELECT ?m { ?m a ont:Moon ; ont:orbits space:Venus }"
+    told = client.post_json("graphs/space/answer", query=nothing, language="de")
+    assert told["why_empty"] == (
+        "Ohne „etwas (Mond) · umkreist · Venus“ gibt es Ergebnisse, damit keine."
+    )
     # A result without columns is an answer of rows that hold nothing.
     told = client.post_json("graphs/space/answer", query="SELECT * { VALUES () { () () } }")
     assert (told["columns"], told["total"], told["cells"]) == ([], 2, [[], []])

@@ -546,8 +546,14 @@ def shorten_repeated_noun(noun: str, text: str) -> str:
 class TripleReader:
     """Reads patterns out as `subject · predicate · object`, by labels that keep their case."""
 
-    def __init__(self, labels: Mapping[str, str], where: ast.Group | None = None) -> None:
-        self._names = Names(labels, load_phrases("en"), keeps_case=True)
+    def __init__(
+        self,
+        labels: Mapping[str, str],
+        where: ast.Group | None = None,
+        phrases: Phrases | None = None,
+    ) -> None:
+        self._phrases = phrases or load_phrases("en")
+        self._names = Names(labels, self._phrases, keeps_case=True)
         self._nouns = Nouns(make_scope(where or ast.Group()), self._names)
 
     def read(self, pattern: ast.Pattern) -> str:
@@ -570,7 +576,7 @@ class TripleReader:
 
     def _name(self, pattern: ast.Pattern) -> str:
         if pattern.predicate == NamedNode(RDF_TYPE):
-            return "is a"
+            return self._phrases.say("triple class")
         entry = self._names.find_entry(pattern.predicate)
         name = entry.label or entry.text
         if isinstance(pattern.predicate, NamedNode):
@@ -582,13 +588,14 @@ class TripleReader:
         match term:
             case Variable():
                 noun = self.name(term)
-                return "something" if noun == "thing" else f"some {noun}"
+                is_vague = noun == self._phrases.say("thing")
+                return self._phrases.say("something" if is_vague else "triple some", noun)
             case Literal():
                 return term.value
             case NamedNode():
                 return self._names.name_iri(term.value)
             case BlankNode():
-                return "a node without a name"
+                return self._phrases.say("triple nameless")
             case _:
                 return str(term)
 
