@@ -122,15 +122,7 @@ function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
       <h2>
         <bdi>{say.done(name)}</bdi>
       </h2>
-      {added && (
-        <p class="muted">
-          {say.counted(
-            formatNumber(added.triples),
-            formatNumber(added.classes),
-            formatNumber(added.predicates),
-          )}
-        </p>
-      )}
+      {added && <p class="muted">{say.counted(added.triples, added.classes, added.predicates)}</p>}
       {added?.cuts.map((cut) => (
         <p key={cut} class="muted small">
           {cut}

@@ -82,8 +82,8 @@ export function Counts({ graph }: { graph: GraphSummary }) {
       {counts.map(
         ([count, name]) =>
           count !== null && (
-            <li key={name}>
-              <strong class="number">{formatNumber(count)}</strong> {name}
+            <li key={name(2)}>
+              <strong class="number">{formatNumber(count)}</strong> {name(count)}
             </li>
           ),
       )}

@@ -11,7 +11,8 @@
 
 import { computed, signal } from "@preact/signals";
 
-const PLACE = /\{(\w+)\}/g;
+/** A place for a value, `{count}`, or for a word that goes with one, `{count=row|rows}`. */
+const PLACE = /\{(\w+)(?:=([^|}]*)\|([^}]*))?\}/g;
 
 /** Languages by their own names, in the order in which they are offered. */
 export const LANGUAGES = { en: "English", de: "Deutsch", fr: "Français", es: "Español" } as const;
@@ -67,8 +68,9 @@ function namesIn(text: string): string[] {
 }
 
 function fillText(text: Pattern, names: readonly string[], values: readonly Value[]): string {
-  return chosen(text, Number(values[0])).replace(PLACE, (_, name) => {
+  return chosen(text, Number(values[0])).replace(PLACE, (_, name, one, other) => {
     const value = values[names.indexOf(name)] ?? "";
+    if (one !== undefined) return plurals.value.select(Number(value)) === "one" ? one : other;
     return typeof value === "number" ? formatNumber(value) : value;
   });
 }
