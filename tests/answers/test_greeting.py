@@ -126,7 +126,8 @@ async def started(files: Sequence[Path], folder: Path, language: str) -> list[tu
         return await ask_method(question, method, [asked])
 
     try:
-        return await find_starters(graph, language, ask, most=8)
+        starters = await find_starters(graph, language, ask, most=8)
+        return [(starter.text, answer) for starter, answer in starters]
     finally:
         await graph.endpoint.close()
 

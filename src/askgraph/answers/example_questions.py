@@ -37,6 +37,9 @@ from askgraph.sparql.prefixes import PrefixMap, choose_label, split_local_name
 
 COORDINATE_NAMES = (frozenset(["lat", "latitude"]), frozenset(["long", "lon", "lng", "longitude"]))
 """Local names of properties for a latitude and for a longitude."""
+_MAX_DEGREES = (90.0, 180.0)
+_POINT = re.compile(r"\s*(?:<[^<>]*>\s*)?POINT\s*Z?\s*\(", re.IGNORECASE)
+"""Match at the start of a point in well-known text."""
 SIZES = {"length": "greatest", "mass": "greatest", "area": "greatest", "time": "longest"}
 """English adjectives of the highest value of a measure by dimension; `highest` if missing."""
 
@@ -223,6 +226,21 @@ class _ArrayReader:
             return subjects[:0], subjects[:0]
         return self.arrays.get_edges(subjects, number)
 
+    def count_places(self, nodes: Ids, predicates: Iterable[tuple[int, PredicateProfile]]) -> int:
+        """Return how many nodes have a point, or a latitude and a longitude."""
+        located: list[set[int]] = [set(), set()]
+        for _, p in predicates:
+            name = split_local_name(p.iri).lower()
+            subjects, values = self.list_pairs(nodes, p.iri)
+            texts = [*self.arrays.terms.iterate_values(values)] if self.arrays else []
+            for nodes_with, words, limit in zip(
+                located, COORDINATE_NAMES, _MAX_DEGREES, strict=True
+            ):
+                for subject, text in zip(subjects, texts, strict=True):
+                    if _POINT.match(text) or (name in words and _is_degree(text, limit)):
+                        nodes_with.add(int(subject))
+        return len(set.intersection(*located))
+
     def find_name(self, node: int, cls: str = "") -> str | None:
         """Return the name of a node; prefer the name predicate of `cls`."""
         if self.arrays is None or self.arrays.terms.is_literal(node):
@@ -337,10 +355,10 @@ class _ClassSubject:
 
     def ask_map(self) -> Iterator[Starter]:
         """Ask for a map of things that mostly have coordinates, which the page draws of arrays."""
-        common = (p.iri for n, p in self.predicates if n >= self.cls.instances / 2)
-        names = {split_local_name(iri).lower() for iri in common}
-        if self.many and self.reader.arrays and all(names & words for words in COORDINATE_NAMES):
-            yield self._make_starter("start map", self.many, least=2)
+        sample = self.members[:: max(1, len(self.members) // _SAMPLE_SIZE)]
+        if self.many and 0 < len(sample) <= 2 * self.reader.count_places(sample, self.predicates):
+            least = max(2, self.cls.instances // 2)
+            yield self._make_starter("start map", self.many, least=least)
 
     def ask_years(self) -> Iterator[Starter]:
         """Ask for the number per year."""
@@ -542,6 +560,13 @@ def name_highest(label: str, phrases: Phrases, unit: Unit | None) -> str:
 
 def _find_entry(label: str, phrases: Phrases) -> LexicalEntry:
     return Names({"x:predicate": label}, phrases).find_entry(NamedNode("x:predicate"))
+
+
+def _is_degree(text: str, limit: float) -> bool:
+    try:
+        return abs(float(text)) <= limit
+    except ValueError:
+        return False
 
 
 def _is_dated(p: PredicateProfile) -> bool:

@@ -20,6 +20,7 @@ from pyoxigraph import NamedNode
 from askgraph.answers.example_questions import (
     COORDINATE_NAMES,
     MAX_LISTED_ROWS,
+    Starter,
     choose_language,
     is_noun,
     is_spoken,
@@ -359,9 +360,10 @@ async def answer_greeting(
         questions = list_known_questions(graph, language, most=_MAX_OFFERED_QUESTIONS)
         outcomes = [(text, await ask(Question(text, language), graph)) for text in questions]
         answers = [(text, outcome) for text, outcome in outcomes if is_sure(outcome)]
-        answers += await find_starters(
+        starters = await find_starters(
             graph, language, ask, most=_MAX_OFFERED_QUESTIONS - len(answers)
         )
+        answers += [(starter.text, answer) for starter, answer in starters]
         if answers:
             options = [Option(text, len(a.result.rows), a.query) for text, a in answers]
             message = load_phrases(language).say("welcome" if is_thanks(question.text) else "greet")
@@ -383,7 +385,7 @@ def list_known_questions(graph: KnowledgeGraph, language: str, *, most: int) -> 
 
 async def find_starters(
     graph: KnowledgeGraph, language: str, ask: AskOver, *, most: int, seconds: float = 10.0
-) -> list[tuple[str, Answer]]:
+) -> list[tuple[Starter, Answer]]:
     """Return up to `most` questions to start with and their confident answers.
 
     They are in the language if the graph has names in it, else in English. No question is tried
@@ -393,7 +395,7 @@ async def find_starters(
     candidates = list_starters(graph.profile, graph.arrays, language_of_names)
     waiting = await asyncio.to_thread(list, islice(candidates, _MAX_TRIES_PER_QUESTION * most))
     end = asyncio.get_running_loop().time() + seconds
-    answers: list[tuple[str, Answer]] = []
+    answers: list[tuple[Starter, Answer]] = []
     again = False
     while waiting and len(answers) < most and asyncio.get_running_loop().time() < end:
         starter = waiting.pop(0)
@@ -403,7 +405,7 @@ async def find_starters(
             and starter.about in list_answer_iris(outcome.query)
             and starter.least <= len(outcome.result.rows) <= starter.most
         ):
-            answers.append((starter.text, outcome))
+            answers.append((starter, outcome))
             again = False
         elif not again:  # try another question of this kind once
             same_kind = [other for other in waiting if other.kind == starter.kind][:1]

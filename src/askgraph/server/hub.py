@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from askgraph.answers.example_questions import Starter
 from askgraph.endpoint import execute_sparql
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -28,7 +29,7 @@ from askgraph.sparql.judge import MAX_PARSED_CHARACTERS, CheckedQuery, admit_que
 from askgraph.sparql.lexer import tokenize
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Result
-from askgraph.trace import PreviousQuestion
+from askgraph.trace import Answer, PreviousQuestion
 from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models
 
@@ -173,7 +174,8 @@ class Hub:
 
     Attributes:
         ready: whether the server accepts requests.
-        starters: generated starter questions, by graph name, snapshot and language.
+        starters: generated questions with their answers, by graph name, snapshot and language.
+        sample_boards: the fields of the sample's board, by language.
         answerer: runs questions, in this process or in worker processes.
     """
 
@@ -190,7 +192,9 @@ class Hub:
     summaries: SummaryCache
     answerer: LocalAnswerer | WorkerPool
     process: str
-    starters: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
+    starters: dict[tuple[str, str, str], list[tuple[Starter, Answer]]] = field(default_factory=dict)
+    sample_boards: dict[str, dict[str, object]] = field(default_factory=dict)
+    sample_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     ready: bool = False
     _probe: "asyncio.Task[list[str]] | None" = None
 

@@ -20,6 +20,7 @@ from fastapi.responses import HTMLResponse
 
 from askgraph.errors import AskgraphError
 from askgraph.server.hub import Hub, identify_caller
+from askgraph.server.store.tables import RunRow
 
 STATIC = Path(__file__).parent / "web" / "static"
 
@@ -93,27 +94,45 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
     for path in PAGES:
         router.add_api_route(path, serve_document, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{name}", serve_asset, methods=["GET", "HEAD"])
+    router.add_api_route("/run/{run}/preview.png", _serve_picture, methods=["GET", "HEAD"])
     return router
 
 
-async def _build_preview(request: Request) -> str:
-    """Return the title and Open Graph tags of a shared question; "" for any other page."""
+async def _load_shared_run(request: Request) -> tuple[RunRow, bytes | None] | None:
+    """Return a shared run that the caller may read, with its picture; None for any other page."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     if hub is None or "run" not in request.path_params:
-        return ""
+        return None
     try:
         caller = await identify_caller(request, hub)
         caller.require_scope("ask")
         run = await hub.records.load_run(request.path_params["run"], caller)
+        return (run, await hub.store.get_picture(run.id)) if run.shared else None
     except AskgraphError:
-        return ""  # the page asks for the question again, and shows the problem
-    if not run.shared:
+        return None  # the page asks for the question again, and shows the problem
+
+
+async def _build_preview(request: Request) -> str:
+    """Return the title and Open Graph tags of a shared question; "" for any other page."""
+    shared = await _load_shared_run(request)
+    if shared is None:
         return ""
+    run, picture = shared
     sentence = str((run.answer or {}).get("sentence", ""))[:_MAX_PREVIEW_CHARACTERS]
     tags = {"title": run.question, "description": sentence, "type": "website"}
-    return f"<title>{escape(run.question)} · askgraph</title>" + "".join(
+    if picture:
+        tags |= {"image": f"{request.base_url}run/{run.id}/preview.png", "image:alt": sentence}
+    card = '\n<meta name="twitter:card" content="summary_large_image">' if picture else ""
+    return f"<title>{escape(run.question)} · askgraph</title>{card}" + "".join(
         f'\n<meta property="og:{name}" content="{escape(text)}">' for name, text in tags.items()
     )
+
+
+async def _serve_picture(request: Request) -> Response:
+    shared = await _load_shared_run(request)
+    if shared is None or shared[1] is None:
+        return Response("File not found.", status_code=404, media_type="text/plain")
+    return Response(shared[1], media_type="image/png", headers={"Cache-Control": "no-cache"})
 
 
 def build_missing_page(request: Request, static: Path = STATIC) -> Response | None:

@@ -133,7 +133,7 @@ def press_keys(page: Page, *keys: str) -> None:
 
 def settle(page: Page) -> None:
     """Wait until every part of the page that is loaded when it is shown is there."""
-    expect(page.locator(".later, .spinner")).to_have_count(0)
+    expect(page.locator(".later, .spinner, .settling")).to_have_count(0)
 
 
 def violations(page: Page, *, within: Sequence[str] = ()) -> list[str]:

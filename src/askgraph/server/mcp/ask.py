@@ -222,6 +222,8 @@ def format_outcome(outcome: Outcome, limit: int) -> str:
             lines += ["The best attempt:", *_format_attempt(best, min(limit, 3))]
     elif best:
         lines += _format_attempt(best, limit)
+    if outcome.other_graphs:
+        lines.append(f"Graphs that know these words better: {', '.join(outcome.other_graphs)}")
     if answerer := describe_answerer(outcome):
         lines.append(f"Answered by: {answerer}")
     return "\n".join(lines)

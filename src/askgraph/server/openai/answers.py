@@ -44,7 +44,9 @@ FollowingSuggester = Callable[[Outcome], Awaitable[Sequence[str]]]
 def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]:
     """Return the paragraphs of a message, in Markdown; the questions `following` come last."""
     text = escape_markdown(describe_answerer(outcome), _MAX_TEXT_CHARACTERS)
-    answerer = [f"**Answered by:** {text}"] if text else []
+    graphs = ", ".join(map(escape_markdown, outcome.other_graphs))
+    answerer = [f"**Graphs that know these words better:** {graphs}"] if graphs else []
+    answerer += [f"**Answered by:** {text}"] if text else []
     match outcome:
         case Answer():
             lines = "\n".join(

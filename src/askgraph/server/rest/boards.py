@@ -4,19 +4,36 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from askgraph import sample
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.graph import KnowledgeGraph
+from askgraph.graph.profile import select_largest_classes
 from askgraph.server.auth import Principal
-from askgraph.server.hub import Asker, Hub, HubDep
+from askgraph.server.hub import Asker, Hub, HubDep, Manager
 from askgraph.server.problems import NotFound, Problem, to_problem
-from askgraph.server.runs import AnswerView, CellView, RequestBody, ShareBody, to_answer_view
+from askgraph.server.rest import IndexedGraph, LanguageQueryParameter
+from askgraph.server.rest.graphs import StarterAnswers, answer_starters, list_questions
+from askgraph.server.rest.profile import DiagramClassView, build_diagram_view
+from askgraph.server.runs import (
+    AnswerView,
+    CellView,
+    Language,
+    RequestBody,
+    ShareBody,
+    to_answer_view,
+)
 from askgraph.server.runs.replies import answer_query
 from askgraph.server.store.tables import BoardRow, PinRow, generate_id, get_timestamp
 from askgraph.server.store.tables import boards as boards_table
+from askgraph.workspace import Workspace
 
 _RowCells = Sequence[CellView | None]
 
@@ -145,12 +162,22 @@ _MAX_BOARDS = 100  # of one caller
 _MAX_PINS = 50  # of one board
 _MAX_ROWS = 500  # rows of an answer that are stored and compared
 _MAX_PARALLEL_REFRESHES = 4  # pins that are brought up to date at once
+_MAX_TILES = 4  # questions on the board of a graph, besides those of a map and of a line of time
+_PICTURE_VIEWS = {"start map": "map", "start year": "chart"}
+"""Kinds of questions that are shown in one view, with that view."""
 
 
 class BoardBody(RequestBody):
     """The title of a board."""
 
     title: str = Field(min_length=1, max_length=200)
+
+
+class NewBoardBody(BoardBody):
+    """A new board: empty, or made of a graph."""
+
+    graph: str = Field("", max_length=200, description="The graph whose board it becomes.")
+    language: Language = "en"
 
 
 class AnswerDisplay(RequestBody):
@@ -221,6 +248,61 @@ class BoardView(BoardSummary):
     content: list[PinView]
 
 
+class GraphBoardView(BoardView):
+    """A board made of a graph; it has no id, for it is not stored."""
+
+    classes: list[DiagramClassView] = Field(description="The largest classes.")
+    total_classes: int
+    questions: list[str] = Field(description="Further questions to start with.")
+
+
+@router.get("/graphs/{graph}/board")
+async def get_graph_board(
+    opened: IndexedGraph, hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
+) -> GraphBoardView:
+    """Return a board of a graph's first questions with their answers; nothing is stored."""
+    starters = await answer_starters(hub, opened, language)
+    tiles = await _refresh_pins(hub, _create_pins(starters, "", opened.name, language), caller)
+    return await _to_graph_board(hub, opened, starters, tiles, caller, language)
+
+
+@router.get("/sample/board")
+async def get_sample_board(
+    hub: HubDep, caller: Manager, language: LanguageQueryParameter = "en"
+) -> GraphBoardView:
+    """Return the board of the sample graph, which the caller may add; nothing is stored.
+
+    A temporary workspace answers its questions once; the graph is not added.
+    """
+    language = load_phrases(language).language
+    async with hub.sample_lock:
+        board = hub.sample_boards.get(language)
+        if board is None:
+            with TemporaryDirectory(prefix="askgraph-sample-") as folder:
+                view = await _build_sample_board(hub, Path(folder), caller, language)
+            board = hub.sample_boards[language] = view.model_dump()
+    return GraphBoardView.model_validate(board)
+
+
+async def _build_sample_board(
+    hub: Hub, folder: Path, caller: Principal, language: str
+) -> GraphBoardView:
+    workspace = Workspace(folder)
+
+    def open_sample() -> KnowledgeGraph:
+        workspace.add("space", [sample.graph_path()])
+        return workspace.graph("space")
+
+    graph = await asyncio.to_thread(open_sample)
+    try:
+        starters = await answer_starters(hub, graph, language)
+        pins = _create_pins(starters, "", graph.name, language)
+        tiles = [(pin, None) for pin in pins]
+        return await _to_graph_board(hub, graph, starters, tiles, caller, language)
+    finally:
+        await graph.endpoint.close()
+
+
 @router.get("/boards")
 async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
     """Return the caller's boards, latest change first; none without a key or cookie."""
@@ -229,13 +311,20 @@ async def list_boards(hub: HubDep, caller: Asker) -> BoardsView:
 
 
 @router.post("/boards", status_code=201)
-async def create_board(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
-    """Create a board."""
+async def create_board(body: NewBoardBody, hub: HubDep, caller: Asker) -> BoardView:
+    """Create a board, with `graph` one that has its first questions."""
     if not caller.has_history:
         raise SetupError("a board needs an owner: send an API key, or the web page's cookie")
     row = BoardRow(generate_id(), caller.id, body.title)
+    pins: Sequence[PinRow] = ()
+    if body.graph:
+        async with hub.graphs.lease(body.graph, caller, with_indices=True) as graph:
+            starters = await answer_starters(hub, graph, body.language)
+        pins = await asyncio.to_thread(_create_pins, starters, row.id, body.graph, body.language)
     if not await hub.store.add_board(row, limit=_MAX_BOARDS):
         raise SetupError(f"you have {_MAX_BOARDS} boards, the most allowed: delete one first")
+    for pin in pins:
+        await hub.store.add_pin(pin, limit=_MAX_PINS)
     return await _load_board_view(hub, row.id, caller)
 
 
@@ -276,28 +365,7 @@ async def refresh_board(id: str, hub: HubDep, caller: Asker) -> BoardView:
     a reader's refresh are not stored.
     """
     board = await _load_board(hub, id, caller)
-    pins = await _load_pins(hub, board, caller)
-    turns = asyncio.Semaphore(_MAX_PARALLEL_REFRESHES)
-
-    async def refresh_pin(pin: PinRow) -> tuple[PinRow, Problem | None]:
-        async with turns:
-            columns = pin.base.get("answer_columns")
-            try:
-                await hub.accounts.admit(caller)
-                async with hub.graphs.lease(pin.graph, caller) as open_graph:
-                    answer = await answer_query(
-                        hub,
-                        pin.query,
-                        open_graph,
-                        languages=[pin.language or "en"],
-                        columns=columns if isinstance(columns, list) else (),
-                    )
-            except AskgraphError as error:
-                return pin, to_problem(error)
-            view = await asyncio.to_thread(to_answer_view, answer, limit=_MAX_ROWS)
-            return replace(pin, latest=view.model_dump(), checked=get_timestamp()), None
-
-    refreshed = await asyncio.gather(*map(refresh_pin, pins))
+    refreshed = await _refresh_pins(hub, await _load_pins(hub, board, caller), caller)
     for pin, problem in refreshed:
         if problem is None and board.owner == caller.id:
             await hub.store.put_latest(pin.id, pin.latest or {}, pin.checked or "")
@@ -371,6 +439,78 @@ async def delete_pin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
     await _load_board(hub, id, caller, must_own=True)
     if not await hub.store.delete_pin(id, pin):
         raise _build_missing_pin_error(pin)
+
+
+async def _refresh_pins(
+    hub: Hub, pins: Sequence[PinRow], caller: Principal
+) -> list[tuple[PinRow, Problem | None]]:
+    """Run the queries of pins; return each with its new answer, or with its problem."""
+    turns = asyncio.Semaphore(_MAX_PARALLEL_REFRESHES)
+
+    async def refresh_pin(pin: PinRow) -> tuple[PinRow, Problem | None]:
+        async with turns:
+            columns = pin.base.get("answer_columns")
+            try:
+                await hub.accounts.admit(caller)
+                async with hub.graphs.lease(pin.graph, caller) as open_graph:
+                    answer = await answer_query(
+                        hub,
+                        pin.query,
+                        open_graph,
+                        languages=[pin.language or "en"],
+                        columns=columns if isinstance(columns, list) else (),
+                    )
+            except AskgraphError as error:
+                return pin, to_problem(error)
+            view = await asyncio.to_thread(to_answer_view, answer, limit=_MAX_ROWS)
+            return replace(pin, latest=view.model_dump(), checked=get_timestamp()), None
+
+    return await asyncio.gather(*map(refresh_pin, pins))
+
+
+def _create_pins(starters: StarterAnswers, board: str, graph: str, language: str) -> list[PinRow]:
+    """Create the pins of a graph's board: four questions, then one map and one line of time."""
+    pictures = {starter.kind: (starter, answer) for starter, answer in reversed(starters)}
+    tiles = [pair for pair in starters if pair[0].kind not in _PICTURE_VIEWS][:_MAX_TILES]
+    tiles += [pictures[kind] for kind in _PICTURE_VIEWS if kind in pictures]
+    return [
+        PinRow(
+            generate_id(),
+            board,
+            starter.text,
+            graph,
+            answer.query,
+            to_answer_view(answer, limit=_MAX_ROWS).model_dump(),
+            language=language,
+            shown={"view": _PICTURE_VIEWS[starter.kind]} if starter.kind in _PICTURE_VIEWS else {},
+        )
+        for starter, answer in tiles
+    ]
+
+
+async def _to_graph_board(
+    hub: Hub,
+    graph: KnowledgeGraph,
+    starters: StarterAnswers,
+    tiles: Sequence[tuple[PinRow, Problem | None]],
+    caller: Principal,
+    language: str,
+) -> GraphBoardView:
+    pins = [
+        replace(pin, base=pin.latest or pin.base, latest=None, seen=pin.checked or pin.seen)
+        for pin, _ in tiles
+    ]
+    problems = {pin.id: problem for pin, problem in tiles if problem}
+    row = BoardRow("", "", graph.name, pins=len(pins))
+    board = await _to_board_view(hub, row, pins, caller, problems)
+    on_board = {pin.question for pin in pins}
+    questions = list_questions(graph, language, starters)
+    return GraphBoardView(
+        **vars(board),
+        classes=build_diagram_view(graph.profile, language).classes,
+        total_classes=len(select_largest_classes(graph.profile)),
+        questions=[question for question in questions if question not in on_board],
+    )
 
 
 async def _load_board_view(hub: Hub, id: str, caller: Principal) -> BoardView:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,9 +12,10 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
 from askgraph import sample
-from askgraph.answers.next_questions import ORIGIN_RANKS, list_known_questions
-from askgraph.answers.next_questions import find_starters as made_starters
+from askgraph.answers.example_questions import Starter
+from askgraph.answers.next_questions import ORIGIN_RANKS, find_starters, list_known_questions
 from askgraph.answers.verbalize import fetch_term_labels
+from askgraph.answers.verbalize.phrases import load_phrases
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import AddressGuard, list_own_addresses
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
@@ -23,19 +25,20 @@ from askgraph.server.auth.identify import get_credentials
 from askgraph.server.graphs import GraphSummary
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.uploads import ReceivedFile, get_upload_folder, store_files
-from askgraph.server.hub import Asker, HubDep, Manager
+from askgraph.server.hub import Asker, Hub, HubDep, Manager
 from askgraph.server.rest import GraphName, IndexedGraph, LanguageQueryParameter, Offset, OpenGraph
 from askgraph.server.runs import RequestBody
 from askgraph.server.runs.replies import stream_events
 from askgraph.server.store.tables import generate_id
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.trace import Outcome, Question, Refusal
+from askgraph.trace import Answer, Outcome, Question, Refusal
 from askgraph.workspace.run_sync import ask_method
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 _MAX_STARTERS = 8
 _MAX_EXAMPLE_STARTERS = 5  # starter questions from the graph's examples
+_STARTER_TIMEOUT_SECONDS = 4.0  # for one question, and after which no more are tried
 
 
 class GraphsView(BaseModel):
@@ -99,25 +102,42 @@ async def list_starters(
     opened: IndexedGraph, hub: HubDep, language: LanguageQueryParameter = "en"
 ) -> StartersView:
     """Return starter questions: confirmed or written ones first, then generated ones."""
+    answers = await answer_starters(hub, opened, language)
+    return StartersView(questions=list_questions(opened, language, answers))
+
+
+StarterAnswers = Sequence[tuple[Starter, Answer]]
+
+
+async def answer_starters(hub: Hub, graph: KnowledgeGraph, language: str) -> StarterAnswers:
+    """Return generated questions of a graph with their answers, kept until the graph changes."""
+    language = load_phrases(language).language
+    key = (graph.name, graph.snapshot, language)
+    if key in hub.starters:
+        return hub.starters[key]
     method = await asyncio.to_thread(hub.workspace.method)
-    key = (opened.name, opened.snapshot, language)
-    generated = hub.starters.get(key)
-    if generated is None:
+    seconds = min(hub.settings.query_timeout, _STARTER_TIMEOUT_SECONDS)
 
-        async def ask(question: Question, open_graph: KnowledgeGraph) -> Outcome:
-            seconds = hub.settings.query_timeout
-            try:
-                async with hub.queries.wait_turn(opened.name):
-                    return await ask_method(question, method, [open_graph], timeout=seconds)
-            except ServiceError as error:
-                return Refusal(str(error))
+    async def ask(question: Question, open_graph: KnowledgeGraph) -> Outcome:
+        try:
+            async with hub.queries.wait_turn(graph.name):
+                return await ask_method(question, method, [open_graph], timeout=seconds)
+        except ServiceError as error:
+            return Refusal(str(error))
 
-        answered = await made_starters(opened, language, ask, most=_MAX_STARTERS)
-        generated = tuple(text for text, _ in answered)
-        if generated:
-            hub.starters[key] = generated
-    questions = [*list_known_questions(opened, language, most=_MAX_EXAMPLE_STARTERS), *generated]
-    return StartersView(questions=list(dict.fromkeys(questions))[:_MAX_STARTERS])
+    answers = await find_starters(
+        graph, language, ask, most=_MAX_STARTERS, seconds=_STARTER_TIMEOUT_SECONDS
+    )
+    if answers:
+        hub.starters[key] = answers
+    return answers
+
+
+def list_questions(graph: KnowledgeGraph, language: str, answers: StarterAnswers) -> list[str]:
+    """Return the questions to start with: a graph's own before those of `answers`."""
+    questions = list_known_questions(graph, language, most=_MAX_EXAMPLE_STARTERS)
+    questions += [starter.text for starter, _ in answers]
+    return list(dict.fromkeys(questions))[:_MAX_STARTERS]
 
 
 @router.get("/graphs/{graph}/examples")

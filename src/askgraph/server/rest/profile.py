@@ -162,7 +162,7 @@ async def get_profile(
 @router.get("/graphs/{graph}/picture")
 async def get_diagram(opened: OpenGraph, language: LanguageQueryParameter = "en") -> DiagramView:
     """Return the largest classes of a graph and the links between them, from its profile."""
-    return await asyncio.to_thread(_build_diagram, opened.profile, language)
+    return await asyncio.to_thread(build_diagram_view, opened.profile, language)
 
 
 @router.get("/graphs/{graph}/instances", response_model_by_alias=True)
@@ -248,7 +248,8 @@ def _to_bound_cell(term: Term, labels: Mapping[str, str]) -> CellView:
     return cell
 
 
-def _build_diagram(graph_profile: Profile, language: str) -> DiagramView:
+def build_diagram_view(graph_profile: Profile, language: str) -> DiagramView:
+    """Build the diagram of a profile with labels in a language."""
     diagram = build_schema_diagram(graph_profile)
     terms: list[ClassProfile | PredicateProfile] = [*diagram.classes, *graph_profile.predicates]
     labels = {item.iri: get_label(item, language) for item in terms}

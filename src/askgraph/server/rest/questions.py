@@ -1,12 +1,15 @@
 """Questions: asked, followed, shared and deleted; their sessions, feedback and confirmations."""
 
 import asyncio
+import base64
 import contextlib
 import csv
 import io
 import math
 import re
+import struct
 import unicodedata
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -37,10 +40,10 @@ from askgraph.server.runs import (
     FeedbackView,
     NextQuestionsView,
     RequestBody,
+    RunShareBody,
     RunSummary,
     RunsView,
     RunView,
-    ShareBody,
     VerdictBody,
     to_cell,
 )
@@ -262,11 +265,50 @@ async def edit_run(id: str, body: EditBody, hub: HubDep, caller: Querier) -> Run
 
 
 @router.post("/runs/{id}/share")
-async def share_run(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView:
-    """Share a question by its address with others who may ask its graphs, or stop sharing it."""
+async def share_run(id: str, body: RunShareBody, hub: HubDep, caller: Asker) -> RunView:
+    """Share a question by its address with others who may ask its graphs, or stop sharing it.
+
+    Previews of the link show the `picture`, which whoever shares it draws; it is deleted when
+    sharing ends.
+    """
     await hub.records.load_run(id, caller, must_own=True)
-    await hub.store.update_row(runs, id, shared=body.shared)
+    picture = decode_png(body.picture) if body.shared and body.picture else None
+    await hub.store.update_row(runs, id, shared=body.shared, picture=picture)
     return await hub.records.load_view(id, caller)
+
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_CHUNKS = {b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"sRGB", b"gAMA", b"cHRM", b"iCCP"}
+_MAX_PICTURE_PIXELS = 2_400  # of a side
+
+
+def decode_png(text: str) -> bytes:
+    """Return the PNG of a base64 text; its chunks are checked, not its pixels.
+
+    Raises:
+        SetupError: it is no whole PNG, has other chunks than those of a still picture, or is
+            too large.
+    """
+    kinds = []
+    try:
+        content = base64.b64decode(text, validate=True)
+        start = len(_PNG_SIGNATURE)
+        size = struct.unpack_from(">II", content, start + 8)
+        while start < len(content):
+            length, kind = struct.unpack_from(">I4s", content, start)
+            end = start + 8 + length
+            (checksum,) = struct.unpack_from(">I", content, end)
+            kinds.append(kind if zlib.crc32(content[start + 4 : end]) == checksum else b"")
+            start = end + 4
+    except (ValueError, struct.error) as error:
+        raise SetupError(f"the picture is no PNG in base64: {error}") from error
+    is_png = content.startswith(_PNG_SIGNATURE) and {*kinds} <= _PNG_CHUNKS
+    is_whole = kinds[:1] == [b"IHDR"] and kinds[-1:] == [b"IEND"] and kinds.count(b"IEND") == 1
+    if not is_png or not is_whole:
+        raise SetupError("the picture is no whole and plain PNG: send one without other chunks")
+    if max(size) > _MAX_PICTURE_PIXELS:
+        raise SetupError(f"the picture has more than {_MAX_PICTURE_PIXELS:,} pixels in a side")
+    return content
 
 
 @router.get("/runs/{id}/result", response_class=Response)

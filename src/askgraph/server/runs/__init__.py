@@ -29,6 +29,7 @@ _XSD_STRING = f"{XSD}string"
 State = Choice["queued", "running", "done", "failed", "cancelled", "handed_back"]
 Form = Choice["SELECT", "ASK", "CONSTRUCT"]
 MAX_QUESTION_CHARACTERS = 4000
+MAX_PICTURE_CHARACTERS = 266_668  # 200,000 bytes in base64
 JsonScalar = str | int | float | bool | None
 LANGUAGE_TAG_PATTERN = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 """Matches a BCP 47 tag, for example `de` or `de-AT`."""
@@ -238,6 +239,14 @@ class ShareBody(RequestBody):
     """Whether others with access to its graphs may read a run or board by its address."""
 
     shared: bool
+
+
+class RunShareBody(ShareBody):
+    """Whether others may read a run, and the picture that previews of its link show."""
+
+    picture: str | None = Field(
+        None, max_length=MAX_PICTURE_CHARACTERS, description="A PNG in base64, up to 200 kB."
+    )
 
 
 class FeedbackView(BaseModel):

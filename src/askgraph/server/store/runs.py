@@ -31,7 +31,8 @@ from askgraph.server.store.tables import (
     sessions,
 )
 
-_LIST_COLUMNS = [column for column in runs.c if column.name not in ("answer", "trace", "folded")]
+_LARGE_COLUMNS = ("answer", "trace", "folded", "picture")
+_LIST_COLUMNS = [column for column in runs.c if column.name not in _LARGE_COLUMNS]
 # Statements of every question, built once: building them takes longer than executing them.
 _INSERT_RUN, _INSERT_SESSION = sa.insert(runs), sa.insert(sessions)
 _TOUCH_SESSION = (
@@ -191,6 +192,11 @@ class RunStore(BaseStore):
         """Return the trace of a run in the format of `askgraph trace`, or None."""
         row = await self._fetch_row(sa.select(runs.c.trace).where(runs.c.id == id))
         return None if row is None or row.trace is None else await decompress(row.trace)
+
+    async def get_picture(self, id: str) -> bytes | None:
+        """Return the PNG for previews of a run, or None."""
+        row = await self._fetch_row(sa.select(runs.c.picture).where(runs.c.id == id))
+        return None if row is None else row.picture
 
     async def list_runs(
         self,

@@ -1,17 +1,13 @@
 // Adds a graph, from files or from an address.
 
 import { useEffect, useId } from "preact/hooks";
-import { answerOf } from "../api/ask.ts";
-import { starters } from "../api/graphs.ts";
 import type { AddedGraphView } from "../api/types.ts";
 import { knownGraphs, knownMe, knownServer, may, need } from "../app/known.ts";
+import { graphBoard, Later } from "../app/Later.tsx";
 import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
-import { speakHeadline } from "../ask/HeadlineView.tsx";
-import { ClassPicture } from "../browse/ClassPicture.tsx";
-import { formatNumber, language } from "../i18n/index.ts";
-import { useFetched } from "../parts/asking.ts";
-import { Button, LinkButton, Named, ProblemNote } from "../parts/parts.tsx";
+import { formatNumber } from "../i18n/index.ts";
+import { Button, LinkButton, ProblemNote } from "../parts/parts.tsx";
 import { TabList } from "../results/controls.tsx";
 import { type Adding, adding, cancel, draft, restart } from "./adding.ts";
 import { AddressForm, FilesForm } from "./forms.tsx";
@@ -128,8 +124,6 @@ function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
           {cut}
         </p>
       ))}
-      <ClassPicture graph={name} />
-      <Answers graph={name} />
       <div class="row">
         <Button
           look="primary"
@@ -143,36 +137,7 @@ function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
         <LinkButton look="" href={graphAddress(name)} onClick={restart} text={say.browse} />
         <Button look="quiet" onClick={restart} text={say.another} />
       </div>
+      <Later load={graphBoard} props={{ graph: name }} />
     </div>
-  );
-}
-
-const ANSWERED = 4;
-
-/** The graph's first questions with their answers. */
-function Answers({ graph }: { graph: string }) {
-  const spoken = language.value;
-  const { value } = useFetched(`${graph} ${spoken}`, async (signal) => {
-    const { questions } = await starters(graph, signal);
-    const asked = questions.slice(0, ANSWERED);
-    return Promise.all(
-      asked.map((question) => answerOf({ question, graphs: [graph], language: spoken })),
-    );
-  });
-  if (!value?.length) return null;
-  return (
-    <section aria-label={say.answers}>
-      <h3>{say.answers}</h3>
-      <ul class="ruled">
-        {value.map(({ id, question, answer }) => (
-          <li key={id}>
-            <Named href={`/run/${id}`}>{question}</Named>
-            <p>
-              <bdi>{answer && speakHeadline(answer)}</bdi>
-            </p>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

@@ -5,6 +5,7 @@ import { problemFrom } from "../api/http.ts";
 import { addAddress, addSample, cancelJob, cancelJobsOf, upload, watchJob } from "../api/jobs.ts";
 import type { AddedGraphView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
+import { navigate, place } from "../app/router.ts";
 import { freeName, isName, judgeFiles, suggestName } from "./files.ts";
 
 /** The progress of adding a graph; `share` between 0 and 1, null if unknown. */
@@ -53,8 +54,14 @@ export async function addDropped(files: readonly File[], address: string): Promi
   if (may("manage") && isSound && isName(draft.name.value)) await addDraft(way);
 }
 
-/** Adds the sample graph. */
-export const trySample = () => add("space", (_, signal) => addSample(signal));
+/** Adds the sample graph, and goes on to an address in it unless the person went elsewhere. */
+export async function trySample(next: string | null = null): Promise<void> {
+  navigate("/add");
+  await add("space", (_, signal) => addSample(signal));
+  if (!next || place.value.path !== "/add" || adding.value?.state !== "done") return;
+  restart();
+  navigate(next, { replace: true, stay: false });
+}
 
 /** The most bytes of an upload. */
 export function mostBytes(): number {

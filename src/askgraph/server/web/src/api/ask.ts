@@ -15,9 +15,6 @@ export async function* ask(asking: api.Asking, signal: AbortSignal): AsyncGenera
   yield* resume(streamEvents("POST", "/ask", asking, signal), "", signal);
 }
 
-/** Asks and waits for the answer. */
-export const answerOf = (asking: api.Asking) => post<RunView>("/ask", asking);
-
 /** Yields the events of a run that was begun before. */
 export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* resume(eventsAfter(run, -1, signal), run, signal);
@@ -39,8 +36,8 @@ export const confirm = (id: string, query: string | null = null) =>
   post<RunView>(`/runs/${id}/confirm`, { query });
 export const lessonsOf = (id: string) => post<api.LessonsView>(`/runs/${id}/lessons`);
 export const withdraw = (id: string) => remove<RunView>(`/runs/${id}/confirm`);
-export const share = (id: string, shared: boolean) =>
-  post<RunView>(`/runs/${id}/share`, { shared });
+export const share = (id: string, shared: boolean, picture: string | null) =>
+  post<RunView>(`/runs/${id}/share`, { shared, picture });
 export const forget = (id: string) => remove(`/runs/${id}`);
 export const forgetAll = () => remove("/runs");
 

@@ -63,3 +63,6 @@ export function Later<P extends object>({ load, props, isQuiet = false }: LaterP
     </div>
   );
 }
+
+/** Loads the board made of a graph. */
+export const graphBoard = () => import("../boards/BoardPage.tsx").then((found) => found.GraphBoard);

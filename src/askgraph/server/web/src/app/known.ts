@@ -43,6 +43,11 @@ export function graphTitle(name: string): string {
   return knownGraphs.value.value?.find((graph) => graph.name === name)?.title || name;
 }
 
+/** Whether a graph can be asked here; true until the graphs are loaded. */
+export function isListed(graph: string): boolean {
+  return knownGraphs.value.value?.some(({ name }) => name === graph) ?? true;
+}
+
 /** Whether the caller may do something; true until the server reports otherwise. */
 export function may(scope: string): boolean {
   return knownMe.value.value?.scopes.includes(scope) ?? true;

@@ -1,10 +1,11 @@
 // An answer: its headline, its reading and confidence, then the details.
 
-import { useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
 import { checkQuery, type Refinement, refine } from "../api/graphs.ts";
 import type * as api from "../api/types.ts";
-import { may } from "../app/known.ts";
+import { isListed, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
 import { formatTime, named } from "../i18n/index.ts";
@@ -16,7 +17,7 @@ import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
 import { HeadlineView, headlineOf, speakHeadline, wantsPlaces } from "./HeadlineView.tsx";
 import { Instead, Options, Refusal } from "./Options.tsx";
-import { isRanked, Ranking } from "./Ranking.tsx";
+import { Ranking, useRanking } from "./Ranking.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
@@ -51,10 +52,16 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const asked = run.changed_from ?? run.question;
   const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
+  const ranking = useRanking(run, answer);
+  const isShown = sparql !== null && (status !== "clarification" || isNone) && !problem;
+  const isOpen = isShown && (status === "answer" || status === "edited");
   const written = run.changes === null ? null : sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
     written === null ? null : checkQuery(graph, written),
   );
+  const part = useRef<HTMLDivElement>(null);
+  const isWaiting = isOpen && (arranged?.of !== sparql || ranking.busy);
+  const [isSettling, isLate] = useSettling(part, isOpen, isWaiting);
   const runChanged = async (query: string) => {
     setBusy(true);
     await attempt(async () => {
@@ -71,11 +78,10 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       runChanged((await refine(graph, sparql ?? "", wanted, spokenBy(run))).query),
     );
   const add = (wanted: Refinement) => void rearrange(wanted);
-  const isShown = sparql !== null && (status !== "clarification" || isNone) && !problem;
   const details = () => (
     <>
       <HeadlineView answer={answer} graph={graph} />
-      {isRanked(answer) && <Ranking {...{ run, graph }} />}
+      {ranking.value && !isLate && <Ranking value={ranking.value} graph={graph} />}
       {answer.interpretation && (
         <p class="measure large" dir="auto">
           <span class="seen-by-readers">{named(say.saysModel)}</span>
@@ -126,7 +132,12 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
     </>
   );
   return (
-    <div class="answer stack" data-status={status} aria-busy={isBusy}>
+    <div
+      class={isSettling ? "answer stack settling" : "answer stack"}
+      ref={part}
+      data-status={status}
+      aria-busy={isBusy}
+    >
       <p class="seen-by-readers" role="status">
         {isLast &&
           !problem &&
@@ -137,12 +148,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       )}
       {status === "refusal" && <Refusal answer={answer} run={run} />}
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
-      {isShown &&
-        (status === "answer" || status === "edited" ? (
-          details()
-        ) : (
-          <Fold title={say.bestEffort}>{details}</Fold>
-        ))}
+      {isShown && (isOpen ? details() : <Fold title={say.bestEffort}>{details}</Fold>)}
       <div class="folds">
         {sparql !== null && (
           <Fold class="query" title={say.query} more="SPARQL">
@@ -179,6 +185,42 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   );
 }
 
+const [QUIET, PATIENCE] = [60, 1500]; // milliseconds
+
+/**
+ * Whether what is below the headline is still hidden, so that nothing moves that can be seen: until
+ * its parts are there, but not for long. Also whether that was too late for some part.
+ */
+function useSettling(
+  part: RefObject<HTMLElement | null>,
+  isWanted: boolean,
+  isWaiting: boolean,
+): readonly [isSettling: boolean, isLate: boolean] {
+  const [end, setEnd] = useState<"whole" | "late" | null>(isWanted ? null : "whole");
+  const waits = useRef(isWaiting);
+  waits.current = isWaiting;
+  useEffect(() => {
+    const over = () => setEnd((before) => before ?? (waits.current ? "late" : "whole"));
+    const timer = setTimeout(over, PATIENCE);
+    return () => clearTimeout(timer);
+  }, []);
+  useEffect(() => {
+    if (isWaiting || end !== null || !part.current) return undefined;
+    const look = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => !part.current?.querySelector(".later") && setEnd("whole"), QUIET);
+    };
+    let timer = setTimeout(look);
+    const changes = new MutationObserver(look);
+    changes.observe(part.current, { childList: true, subtree: true });
+    return () => {
+      clearTimeout(timer);
+      changes.disconnect();
+    };
+  }, [isWaiting, end]);
+  return [end === null, end === "late"];
+}
+
 /** The words of a question that its answer does not use, or that were not understood. */
 function findUnusedWords(turn: Turn, { unused_words: unused }: api.AnswerView): readonly string[] {
   if (unused.length > 0) return unused;
@@ -193,8 +235,9 @@ export function Result(props: ResultViewProps) {
   const hasContext = context > 0 || (answer.total > 1 && answer.context.columns.length > 0);
   const headline = headlineOf(answer);
   const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
+  const hasCard = isThing && isListed(props.graph);
   const result = <Later load={results} props={props} />;
-  if (headline.kind === "table" || hasContext || isThing || props.wantsMap) return result;
+  if (headline.kind === "table" || hasContext || hasCard || props.wantsMap) return result;
   return (
     <Fold class="result-fold" title={say.results}>
       {result}

@@ -6,13 +6,13 @@ import { nextOf } from "../api/ask.ts";
 import { starters } from "../api/graphs.ts";
 import { adding } from "../app/drops.ts";
 import { graphTitle, knownGraphs, knownMe, knownMethods, may, need } from "../app/known.ts";
-import { preload } from "../app/Later.tsx";
+import { graphBoard, Later, preload } from "../app/Later.tsx";
 import { place } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { loadRecent, recent, SideList } from "../history/SideList.tsx";
 import { language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { LinkButton, Loading, Named, Note, ProblemNote } from "../parts/parts.tsx";
+import { Button, LinkButton, Loading, Named, Note, ProblemNote } from "../parts/parts.tsx";
 import { arranging, results } from "./AnswerPart.tsx";
 import { GraphChooser, MethodChooser } from "./Choosers.tsx";
 import { chooseGraphs, chosenGraphs, chosenMethod, chosenModel } from "./choices.ts";
@@ -25,7 +25,7 @@ import { say } from "./words.ts";
 /** The page of a run, or of a new conversation if there is none. */
 export function AskPage({ run }: { run: string | null }) {
   useEffect(() => {
-    need(knownGraphs, knownMethods, knownMe);
+    need(knownGraphs, knownMe);
     preload(results);
     preload(arranging);
     preload(extending);
@@ -58,21 +58,7 @@ function Welcome() {
       <ProblemNote problem={knownGraphs.problem.value} again={() => void knownGraphs.load()} />
       {unknown.length > 0 && <Note look="warn" text={say.noSuchGraph(unknown.join(", "))} />}
       {known?.length === 0 ? (
-        <div class="card stack">
-          <h2>{say.noGraphs}</h2>
-          <p class="muted">{say.noGraphsMore}</p>
-          <p class="row">
-            <LinkButton look="primary" href="/add" text={say.addGraph} />
-            {may("manage") && (
-              <LinkButton
-                look=""
-                href="/add"
-                onClick={() => void adding().then(({ trySample }) => trySample())}
-                text={say.trySample}
-              />
-            )}
-          </p>
-        </div>
+        <NoGraphs />
       ) : (
         <>
           <QuestionBox
@@ -89,6 +75,38 @@ function Welcome() {
           </QuestionBox>
           <Starters {...{ graphs, ask }} />
         </>
+      )}
+    </div>
+  );
+}
+
+/** Ways to a first graph; for those who may add one with the board of the sample. */
+function NoGraphs() {
+  const begin = async (next: string | null) => (await adding()).trySample(next);
+  // Everything on the board leads into the sample graph, which a press adds first.
+  const enter = (event: MouseEvent) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link) return;
+    event.preventDefault();
+    void begin(link.getAttribute("href"));
+  };
+  return (
+    <div class="stack">
+      <div class="card stack">
+        <h2>{say.noGraphs}</h2>
+        <p class="muted">{say.noGraphsMore}</p>
+        <p class="row">
+          <LinkButton look="primary" href="/add" text={say.addGraph} />
+          {may("manage") && (
+            <Button look="" onClick={() => void begin(null)} text={say.trySample} />
+          )}
+        </p>
+      </div>
+      {knownMe.value.value && may("manage") && (
+        <div class="stack" onClickCapture={enter}>
+          <p class="muted">{say.sampleMore}</p>
+          <Later load={graphBoard} props={{ graph: null }} />
+        </div>
       )}
     </div>
   );
@@ -180,8 +198,8 @@ function Starters({ graphs, ask }: { graphs: readonly string[]; ask: (question: 
   const lists = (!found.problem && found.value) || [];
   const questions = lists.flatMap((list) => list.questions.slice(0, each));
   const latest = recent.value.filter((run) => run.graphs.some((name) => graphs.includes(name)));
-  useEffect(loadRecent, []);
-  const hasGraphs = knownGraphs.value.value ?? knownGraphs.problem.value;
+  const hasGraphs = Boolean(knownGraphs.value.value ?? knownGraphs.problem.value);
+  useEffect(() => (hasGraphs ? loadRecent() : undefined), [hasGraphs]);
   if (questions.length === 0 && (found.busy || !hasGraphs)) return <Loading />;
   return (
     <div class="tiles starters">

@@ -1,6 +1,6 @@
 // The choice of the method and, if it needs one, of the model, with their costs.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { MethodView } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
@@ -21,6 +21,8 @@ import { say } from "./words.ts";
 export function MethodChooser() {
   const known = knownMethods.value.value;
   const chosen = chosenMethod.value;
+  const hasGraphs = (knownGraphs.value.value?.length ?? 0) > 0;
+  useEffect(() => (hasGraphs ? knownMethods.need() : undefined), [hasGraphs]);
   if (!known || !chosen) return null;
   const [usable, others] = [true, false].map((can) =>
     known.methods.filter((method) => method.usable === can),

@@ -1,25 +1,30 @@
 // What an answer is compared with: the runners-up of a superlative, a number's place in its class.
 
 import { contextOf } from "../api/ask.ts";
-import type { AnswerView, RunView } from "../api/types.ts";
+import type { AnswerView, ContextView, RunView } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
-import { useFetched } from "../parts/asking.ts";
+import { type Fetched, useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
 import { textOf } from "../results/texts.ts";
 import { numberOf } from "../results/values.ts";
 import { say } from "./words.ts";
 
+/** Loads the ranking of an answer; null until it is there, and of an answer that has none. */
+export function useRanking(run: RunView, answer: AnswerView): Fetched<ContextView | null> {
+  const id = isRanked(answer) ? run.id : "";
+  return useFetched(`${id} ${language.value}`, async () => (id ? contextOf(id) : null));
+}
+
 /** Whether an answer may be compared: a number, or the first rows of sorted ones. */
-export function isRanked({ sparql, status, cells: [row], total }: AnswerView): boolean {
+function isRanked({ sparql, status, cells: [row], total }: AnswerView): boolean {
   const isNumber = total === 1 && row?.length === 1 && row[0] != null && numberOf(row[0]) !== null;
   return status === "answer" && (isNumber || /\bLIMIT\s/i.test(sparql ?? ""));
 }
 
-/** The ranking with small bars, once it is there; nothing if there is none. */
-export function Ranking({ run, graph }: { run: RunView; graph: string }) {
-  const { value } = useFetched(`${run.id} ${language.value}`, () => contextOf(run.id));
-  if (!value || value.ranking.length === 0) return null;
+/** The ranking with small bars; nothing if it is empty. */
+export function Ranking({ value, graph }: { value: ContextView; graph: string }) {
+  if (value.ranking.length === 0) return null;
   const sizes = value.ranking.map((one) => numberOf(one.value) ?? Number.NaN);
   const most = Math.max(...sizes);
   const hasBars = Math.min(...sizes) >= 0 && most > 0;

@@ -4,15 +4,26 @@ import { useState } from "preact/hooks";
 import { confirm, feedback, lessonsOf, share, withdraw } from "../api/ask.ts";
 import { judgeVerified, teach, verifiedOf, withdrawVerified } from "../api/graphs.ts";
 import type * as api from "../api/types.ts";
-import { may, mayWithdraw } from "../app/known.ts";
+import { graphTitle, may, mayWithdraw } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
+import { formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice, CopyButton, Form, ProblemNote, QuietButton } from "../parts/parts.tsx";
+import {
+  Button,
+  Choice,
+  CopyButton,
+  Form,
+  joinWithDots,
+  ProblemNote,
+  QuietButton,
+} from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
+import { speakHeadline } from "./HeadlineView.tsx";
 import { say } from "./words.ts";
 
+const pictures = () => import("../results/Pictures.tsx");
 const pinMenu = () => import("../boards/PinMenu.tsx").then((found) => found.PinMenu);
 
 interface VerdictProps {
@@ -80,7 +91,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
           address={`${location.origin}/run/${run.id}`}
           embed={embedding(run)}
           shared={run.shared}
-          setShared={(shared) => take(share(run.id, shared))}
+          setShared={(shared) => take(shareRun(run, shared))}
         />
         {run.feedback?.verdict === "wrong" && !run.verified && (
           <span class="chip warn" role="status">
@@ -222,6 +233,14 @@ export function Share({ title, address, embed, shared, setShared }: ShareProps) 
       )}
     </Popover>
   );
+}
+
+/** Shares an answer with a picture of it, which previews of the link show, or stops sharing it. */
+async function shareRun(run: api.RunView, shared: boolean): Promise<api.RunView> {
+  const source = joinWithDots(...run.graphs.map(graphTitle), formatTime(new Date().toISOString()));
+  const text = run.answer ? speakHeadline(run.answer) : "";
+  const drawn = shared && (await pictures()).drawPreview(run.question, text, source);
+  return share(run.id, shared, (await drawn) || null);
 }
 
 /** A frame with a shared answer, as HTML. */

@@ -22,6 +22,8 @@ import {
 import { PinCard } from "./PinCard.tsx";
 import { say } from "./words.ts";
 
+export { GraphBoard } from "./GraphBoard.tsx";
+
 export function BoardPage({ id }: { id: string }) {
   const [board, setBoard] = useState<BoardView | null>(null);
   const [isBusy, setBusy] = useState(true);
@@ -103,14 +105,18 @@ export function BoardPage({ id }: { id: string }) {
         {pins.map((pin, place) => (
           <PinCard
             key={pin.id}
-            {...{ pin, place, of: pins.length, isMine: board.mine }}
-            move={(to) => move(pin.id, to)}
-            remove={() => void drop(pin.id, pin.title || pin.question)}
-            change={(change) =>
-              attempt(async () => {
-                await api.changePin(id, pin.id, change);
-                keep(pins.map((one) => (one.id === pin.id ? { ...pin, ...change } : one)));
-              })
+            pin={pin}
+            own={
+              board.mine && {
+                ...{ place, of: pins.length },
+                move: (to) => move(pin.id, to),
+                remove: () => void drop(pin.id, pin.title || pin.question),
+                change: (change) =>
+                  attempt(async () => {
+                    await api.changePin(id, pin.id, change);
+                    keep(pins.map((one) => (one.id === pin.id ? { ...pin, ...change } : one)));
+                  }),
+              }
             }
           />
         ))}

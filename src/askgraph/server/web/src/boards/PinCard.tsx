@@ -1,6 +1,6 @@
 // A pinned answer: its heading and sentence, its view, and what changed since it was seen.
 
-import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
 import type { AnswerDisplay, ChangesView, PinView, Row } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
@@ -12,26 +12,30 @@ import type { IconName } from "../parts/Icon.tsx";
 import { Button, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
 import { countChanges, listChanges } from "./changes.ts";
+import { Tile } from "./GraphBoard.tsx";
 import { say } from "./words.ts";
-
-/** Pixels of a row of the grid: a tile takes as many as it is high, and two as a gap. */
-const ROW = 8;
 
 interface PinCardProps {
   readonly pin: PinView;
+  /** What its owner can do with it. */
+  readonly own?: Own | false;
+}
+
+interface Own {
   readonly place: number;
   readonly of: number;
-  readonly isMine: boolean;
   readonly move: (place: number) => Promise<unknown>;
   readonly remove: () => void;
   readonly change: (change: { title?: string; shown?: AnswerDisplay }) => Promise<unknown>;
 }
 
-export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
+export function PinCard({ pin, own }: PinCardProps) {
   const { graph, changes } = pin;
   // A card has no room for why each row is there: the question says it.
   const answer = useMemo(() => ({ ...pin.answer, sparql: null }), [pin.answer]);
   const id = useId();
+  // The views of a graph's board load when they come into the window: the answers are there first.
+  const [isNear, setNear] = useState(own !== undefined);
   const marks = useMemo(
     () => new Map(changes?.rows.map(({ row, was }) => [row, was as Row | null])),
     [changes],
@@ -46,21 +50,12 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
     shown,
     marks,
     wantsMap: answer.total > 1 && wantsPlaces(pin.question),
-    onShown: (next: AnswerDisplay) => isMine && void change({ shown: next }),
+    onShown: (next: AnswerDisplay) => own && void own.change({ shown: next }),
   };
   const isWanted = Boolean(pin.shown.view) || marks.size > 0;
   const title = pin.title || pin.question;
-  const tile = useRef<HTMLLIElement>(null);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => {
-      const { current } = tile;
-      if (current) current.style.gridRowEnd = `span ${Math.ceil(current.offsetHeight / ROW) + 2}`;
-    });
-    if (tile.current) observer.observe(tile.current);
-    return () => observer.disconnect();
-  }, []);
   return (
-    <li class="card pin-card" data-pin={pin.id} ref={tile}>
+    <Tile pin={pin.id} onNear={() => setNear(true)}>
       <article class="stack near" aria-labelledby={id}>
         <header class="pin-head row from-top">
           <h2 id={id} class="grow broken">
@@ -68,9 +63,7 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
               <bdi>{title}</bdi>
             </a>
           </h2>
-          {isMine && (
-            <PinTools {...more} title={title} rename={(name) => change({ title: name })} />
-          )}
+          {own && <PinTools {...own} title={title} />}
         </header>
         <p class="muted small">
           {joinWithDots(graphTitle(graph), say.asOf(formatTime(pin.checked)))}
@@ -83,18 +76,13 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
         )}
         <HeadlineView answer={answer} graph={graph} />
         {changes && <Changed pin={pin} changes={changes} />}
-        {isWanted ? <Later load={results} props={view} /> : <Result {...view} />}
+        {isNear && (isWanted ? <Later load={results} props={view} /> : <Result {...view} />)}
       </article>
-    </li>
+    </Tile>
   );
 }
 
-interface PinToolsProps extends Pick<PinCardProps, "place" | "of" | "move" | "remove"> {
-  readonly title: string;
-  readonly rename: (title: string) => Promise<unknown>;
-}
-
-function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
+function PinTools({ title, place, of, move, remove, change }: Own & { readonly title: string }) {
   const [isRenaming, setRenaming] = useState(false);
   const go = (to: number) => async (event: MouseEvent) => {
     const pressed = event.currentTarget as HTMLButtonElement;
@@ -125,7 +113,7 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
           label={say.heading}
           name={title}
           close={() => setRenaming(false)}
-          save={rename}
+          save={(name) => change({ title: name })}
         />
       )}
     </div>

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/graphs.ts";
 import type { GraphSummary, VerifiedAnswerView } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
+import { graphBoard, Later } from "../app/Later.tsx";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language, named } from "../i18n/index.ts";
 import { useAttempt, useFetched, useSought } from "../parts/asking.ts";
@@ -48,8 +49,8 @@ export function GraphPage({ graph }: { graph: string }) {
           <Counts graph={known} />
           <About graph={known} created={holds.value?.created ?? ""} />
           <SearchBox graph={graph} />
+          <Later load={graphBoard} props={{ graph }} />
           <ClassPicture graph={graph} />
-          <Starters graph={graph} />
           <VerifiedList graph={graph} />
           <TaughtWords graph={graph} />
         </>
@@ -76,24 +77,6 @@ function About({ graph, created }: { graph: GraphSummary; created: string }) {
   ].filter(([, value]) => value);
   const shown = facts.map(([name, value]) => [name, <bdi key={name}>{value}</bdi>] as const);
   return <Facts class="facts-row row" facts={shown} />;
-}
-
-function Starters({ graph }: { graph: string }) {
-  const found = useFetched(`${graph} ${language.value}`, (signal) => api.starters(graph, signal));
-  const questions = found.value?.questions ?? [];
-  if (questions.length === 0) return null;
-  return (
-    <section>
-      <h2 class="section-title">{say.startWith}</h2>
-      <ul class="row starter-links">
-        {questions.map((question) => (
-          <li key={question}>
-            <Named href={askAddress(question, [graph])}>{question}</Named>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
 }
 
 // Finds things, classes and properties of a graph by name while the person types.

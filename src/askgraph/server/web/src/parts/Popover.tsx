@@ -152,7 +152,8 @@ function place(panel: HTMLElement | null): void {
   const over = Math.max(0, right - farthest(panel)) - Math.max(0, EDGE - left);
   if (over !== 0) panel.style.translate = `${-over}px 0`;
   const below = window.innerHeight - button.bottom - GAP - EDGE;
-  const above = button.top - GAP - HEADER;
+  const bar = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
+  const above = button.top - bar - GAP - EDGE;
   const goesUp = height > below && above > below;
   panel.classList.toggle("above", goesUp);
   if (isFixed && goesUp)

@@ -115,3 +115,51 @@ async function toPng(text: string): Promise<Blob> {
     canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG")))),
   );
 }
+
+// Pictures of answers, for previews of their links.
+
+const [WIDE, HIGH, EDGE] = [1200, 630, 64];
+/** The most letters of a picture in base64 that the server takes: 200 kB. */
+const MOST = 266_668;
+
+/** A PNG in base64 with a question, its answer and their source; null if it cannot be drawn. */
+export function drawPreview(question: string, answer: string, source: string): string | null {
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: WIDE, height: HIGH });
+  const pen = canvas.getContext("2d");
+  const { backgroundColor, color, fontFamily } = getComputedStyle(document.documentElement);
+  if (!pen) return null;
+  pen.fillStyle = backgroundColor;
+  pen.fillRect(0, 0, WIDE, HIGH);
+  pen.fillStyle = color;
+  let y = EDGE;
+  const write = (text: string, weight: number, size: number, most: number) => {
+    pen.font = `${weight} ${size}px ${fontFamily}`;
+    for (const line of wrap(text, most, (part) => pen.measureText(part).width <= WIDE - 2 * EDGE)) {
+      y += 1.3 * size;
+      pen.fillText(line, EDGE, y);
+    }
+  };
+  write(question, 400, 40, 3);
+  y += EDGE / 2;
+  write(answer, 600, 52, 4);
+  y = HIGH - EDGE - 26;
+  write(source, 400, 26, 1);
+  const text = canvas.toDataURL("image/png").split(",")[1] ?? "";
+  return text.length <= MOST ? text : null;
+}
+
+/** The first lines of a text, broken at its spaces, or within a word that is too long for one. */
+function wrap(text: string, most: number, fits: (line: string) => boolean): string[] {
+  const lines = [""];
+  for (const part of text.slice(0, 600).split(/(?<=\s)/)) {
+    for (const piece of fits(part) ? [part] : part) {
+      if (fits(lines.at(-1) + piece.trimEnd())) lines[lines.length - 1] += piece;
+      else lines.push(piece);
+    }
+  }
+  const shown = lines.slice(0, most);
+  return lines.length > most
+    ? [...shown.slice(0, -1), `${shown.at(-1)?.trimEnd().slice(0, -1)}…`]
+    : shown;
+}

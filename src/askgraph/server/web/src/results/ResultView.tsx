@@ -3,7 +3,7 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerDisplay, AnswerView, Row } from "../api/types.ts";
-import { graphTitle, knownGraphs, knownServer, may } from "../app/known.ts";
+import { graphTitle, isListed, knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { locale as formatLocale, formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -15,6 +15,7 @@ import { TabList } from "./controls.tsx";
 import { drawEvidence, drawTriples } from "./evidence.ts";
 import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
 import { Table } from "./Table.tsx";
+import { pictureOf } from "./values.ts";
 import { say } from "./words.ts";
 
 export { Adding } from "./Adding.tsx";
@@ -59,7 +60,6 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const [more, setMore] = useState<readonly RowEvidence[]>([]);
   const [attempt, problem] = useAttempt();
   const id = useId();
-  useEffect(knownServer.need, []);
   const info = knownServer.value.value;
   const locale = formatLocale.value;
   const isTriples = answer.form === "CONSTRUCT";
@@ -84,14 +84,17 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   }, [answer]);
 
   const rows = result.cells;
-  const thing = onlyThing(columns, rows);
+  const thing = isListed(graph) ? onlyThing(columns, rows) : null;
   const tabs: View[] = thing === null ? ["table"] : ["card", "table"];
   if (charts.length > 0) tabs.push("chart");
   if (pins.length > 0) tabs.push("map");
   if (drawing.edges.length > 0) tabs.push("graph");
   const isAsked = wantsMap && pins.length > 0;
   const best = isAsked ? "map" : firstView({ columns, charts, pins: said, rows });
-  const shown = chosen !== null && tabs.includes(chosen) ? chosen : best;
+  const shown = [chosen, best].find((view) => view !== null && tabs.includes(view)) ?? "table";
+  const hasPictures = useMemo(() => rows.flat().some(pictureOf), [rows]);
+  const needsServer = shown === "card" || shown === "map" || hasPictures;
+  useEffect(() => (needsServer ? knownServer.need() : undefined), [needsServer]);
   const pictures = info?.["images"] === true;
   const origin = { graph, runId, query: isTriples ? null : answer.sparql };
   const text = answer.sparql ?? query ?? "";

@@ -1,1 +1,0 @@
-"""The migrations, ordered by number; never change a released one."""
