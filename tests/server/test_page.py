@@ -1,6 +1,9 @@
 """The page's files come small, are kept for good where their names change, and nothing else is."""
 
+import base64
 import gzip
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -141,6 +144,46 @@ def expect_preview(asker: Visitor, other: Visitor) -> None:
         assert ("frame-ancestors *;" in policy) == (headers == frame)
         assert ("x-frame-options" in document.headers) == (headers != frame)
     assert other.get(f"/run/{run}", headers=frame).status_code == 403
+    expect_picture(asker, other, run)
+
+
+def chunk(kind: bytes, data: bytes = b"") -> bytes:
+    sealed = kind + data
+    return struct.pack(">I", len(data)) + sealed + struct.pack(">I", zlib.crc32(sealed))
+
+
+def expect_picture(asker: Visitor, other: Visitor, run: str) -> None:
+    """Only a plain and whole PNG is taken; others get it as long as the question is shared."""
+    head = b"\x89PNG\r\n\x1a\n"
+    size = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    pixels, end = chunk(b"IDAT", zlib.compress(b"\0\0")), chunk(b"IEND")
+    good = head + chunk(b"IHDR", size) + pixels + end
+    wide = struct.pack(">IIBBBBB", 9999, 1, 8, 0, 0, 0, 0)
+    for bad in (
+        b"<svg/>",
+        good[8:],
+        good[:-6],
+        good + b"<script>",
+        head + chunk(b"IHDR", size) + chunk(b"tEXt", b"a\0b") + pixels + end,
+        head + chunk(b"IHDR", wide) + pixels + end,
+        good.replace(b"IDAT", b"IDAX"),
+        head,
+    ):
+        body = {"shared": True, "picture": base64.b64encode(bad).decode()}
+        assert asker.post(f"/api/v1/runs/{run}/share", json=body).status_code == 422, bad
+    for text in ("no base64", "A" * 300_000):
+        body = {"shared": True, "picture": text}
+        assert asker.post(f"/api/v1/runs/{run}/share", json=body).status_code == 422
+    address = f"/run/{run}/preview.png"
+    assert other.get(address).status_code == 404
+    asker.post_json(f"runs/{run}/share", shared=True, picture=base64.b64encode(good).decode())
+    picture = other.get(address)
+    assert (picture.headers["content-type"], picture.content) == ("image/png", good)
+    assert f'property="og:image" content="{other.base_url}/run/{run}/preview.png"' in (
+        other.get(f"/run/{run}", headers={"Accept": "text/html"}).text
+    )
+    asker.post_json(f"runs/{run}/share", shared=False)
+    assert other.get(address).status_code == 404 == asker.get(address).status_code
 
 
 @pytest.mark.skipif(not is_built(), reason="the page is not built: make page")

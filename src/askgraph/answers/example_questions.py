@@ -49,8 +49,10 @@ MAX_LISTED_ROWS = 30
 _MAX_NAME_CHARACTERS = 40
 _MAX_NAMED_CLASSES = 5  # classes that a sentence names
 _MAX_ABBREVIATION_CHARACTERS = 4  # maximum length of an abbreviation in capitals
-_CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\d\.\d|[.?!]$")
+_CODE = re.compile(r"\d{3}|[_/#:@]|^\W|[A-Za-z]\d|\d[A-Za-z]|\b[A-Z]+ \d|\d\.\d|[.?!]$")
 """Match in names that are keys, numbers, addresses or questions."""
+_CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
+"""Match the capitals of a name that is made of an IRI: "Zone Temperature Sensor"."""
 
 
 @dataclass(frozen=True)
@@ -526,6 +528,8 @@ def name_in_language(item: ClassProfile | PredicateProfile, language: str) -> st
     name = label or split_local_name(item.iri)
     if name.isupper() and len(name) > _MAX_ABBREVIATION_CHARACTERS:
         name = name.lower()
+    if language == "en" and not item.names:
+        return _CAPITAL.sub(lambda letter: letter[0].lower(), name)
     return lower_first_letter(name) if language == "en" else name
 
 

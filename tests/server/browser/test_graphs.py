@@ -199,14 +199,26 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     expect(own).to_have_count(0)
     expect(listed.filter(has=page.get_by_role("heading", name="long"))).to_have_count(0)
 
-    # A file that is dropped anywhere becomes a graph, which shows its first answers.
+    # A file that is dropped anywhere becomes a graph, shown as a board: what is in it, answered
+    # questions, a map. The board is kept on request; the history has nothing that was not asked.
     page.goto(watch.address)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("Shops.csv", "name,staff\n" + "".join(f"S{n},{n}\n" for n in range(9)))
+        rows = "".join(f"S{n},{n},{n + 0.5},{n}\n" for n in range(9))
+        archive.writestr("Shops.csv", f"name,staff,lat,lon\n{rows}")
     page.locator("h1").evaluate(DROP, [*packed.getvalue()])
     expect(page.get_by_role("heading", name="space-2 is ready.")).to_be_visible()
-    expect(page.get_by_role("region", name="First questions")).to_contain_text("9 shops.")
+    board = page.get_by_role("region", name="At a glance")
+    expect(board.locator(".pin-card").first).to_contain_text(re.compile("What is in it *shop *9"))
+    expect(board).to_contain_text("There are 9 shops")
+    expect(board.locator("li", has_text="on a map").locator(".map-view")).to_be_visible()
+    asked = page.request.get(f"{watch.address}/api/v1/runs?search=shop").json()
+    assert asked["runs"] == []
+    questions = board.locator("[data-pin] h2").all_inner_texts()
+    page.get_by_role("button", name="Keep as a board").click()
+    expect(page.get_by_role("heading", level=1, name="space-2")).to_be_visible()
+    assert page.locator("[data-pin] h2").all_inner_texts() == questions
+    expect(page.get_by_text("Nothing has changed.")).to_be_visible()
     page.request.delete(f"{watch.address}/api/v1/graphs/space-2")
 
 
@@ -218,14 +230,32 @@ DROP = """(element, bytes) => {
 }"""
 
 
-def test_an_empty_server_offers_the_sample(watch: Watch, tmp_path: Path) -> None:
+TRANSFERRED = """() => {
+    const all = performance.getEntries().filter((entry) => entry.transferSize);
+    return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
+}"""
+
+
+def test_an_empty_server_shows_the_board_of_the_sample_which_a_press_adds(
+    watch: Watch, tmp_path: Path
+) -> None:
     with ServedThread(Workspace(tmp_path)) as server:
-        page = Watch(watch.browser, server.url).page()
-        page.get_by_role("link", name="Try the sample graph").click()
-        expect(page.get_by_role("heading", name="space is ready.")).to_be_visible()
-        expect(page.locator(".adding")).to_contain_text("The diameter of Mars is 6,792 km.")
-        expect(page.locator(".adding .ruled li")).to_have_count(4)
-        page.context.close()
+        own = Watch(watch.browser, server.url)
+        page = own.page()
+        board = page.get_by_role("region", name="At a glance")
+        expect(board).to_contain_text("Starship (121 m) is the tallest launch vehicle.")
+        page.wait_for_load_state("networkidle")
+        requests, size = page.evaluate(TRANSFERRED)
+        assert requests <= 12 and size <= 120
+        expect_sound(page, themes=True)
+        assert page.request.get(f"{server.url}/api/v1/graphs").json() == {"graphs": []}
+        board.get_by_role("link", name="Who discovered Pluto?").click()
+        expect(page.locator("[data-question]")).to_have_value("Who discovered Pluto?")
+        assert page.request.get(f"{server.url}/api/v1/runs").json()["runs"] == []
+        ask(page, "How many moons are there?")
+        expect(page.locator(".headline")).to_have_text("There are 55 moons.")
+        own.close()
+        assert own.faults() == []
 
 
 def test_what_cannot_be_added_is_refused_in_words(watch: Watch) -> None:

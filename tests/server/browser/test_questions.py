@@ -465,6 +465,66 @@ def test_each_column_takes_more_and_the_reading_a_limit(page: Page) -> None:
     expect(page.locator(".headline")).not_to_contain_text("Neptune")
 
 
+SHIFTS = """() => {
+    window.shifts = [];
+    const note = (list) => window.shifts.push(...list.getEntries());
+    new PerformanceObserver(note).observe({ type: "layout-shift" });
+    new MutationObserver(() => {
+        if (document.querySelector(".headline")) window.answered ??= performance.now();
+    }).observe(document.body, { childList: true, subtree: true });
+}"""
+MOVED = """window.shifts.filter((shift) => shift.startTime >= window.answered)
+    .reduce((sum, shift) => sum + shift.value, 0)"""
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_nothing_moves_once_an_answer_is_there(watch: Watch, width: int) -> None:
+    page = watch.page(width=width, height=800)
+    page.locator("button.starter").first.wait_for()
+    page.evaluate(SHIFTS)
+    ask(page, "Which moon of Saturn is the largest?")
+    expect(page.locator(".ranking")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(MOVED) <= 0.02
+
+
+def test_a_panel_opens_below_the_bar_however_far_the_page_is_scrolled(watch: Watch) -> None:
+    page = watch.page(height=420)
+    ask(page, "Which moon of Saturn is the largest?")
+    button = page.get_by_role("button", name="Share")
+    button.evaluate("(one) => window.scrollBy(0, one.getBoundingClientRect().bottom - 380)")
+    button.click()
+    panel = page.locator(".popover.above").bounding_box()
+    bar = page.locator(".bar").bounding_box()
+    assert panel and bar and panel["y"] >= bar["y"] + bar["height"]
+
+
+def test_a_shared_answer_has_a_picture_that_others_get_until_it_is_private_again(
+    watch: Watch,
+) -> None:
+    page = watch.page()
+    ask(page, "Which moon of Saturn is the largest?")
+    address = f"{page.url}/preview.png"
+    assert watch.page().request.get(address).status == 404
+    share(page)
+    other = watch.page()
+    document = other.request.get(page.url).text()
+    assert f'property="og:image" content="{address}"' in document
+    picture = other.request.get(address)
+    assert picture.headers["content-type"] == "image/png" and len(picture.body()) <= 200_000
+    size = other.evaluate(
+        """async (address) => {
+            const image = await createImageBitmap(await (await fetch(address)).blob());
+            return [image.width, image.height];
+        }""",
+        address,
+    )
+    assert size == [1200, 630]
+    page.get_by_role("checkbox", name=re.compile("Let others open it")).uncheck()
+    expect(page.get_by_text("Until you tick this box")).to_be_visible()
+    assert other.request.get(address).status == 404
+
+
 def test_a_changed_reading_is_shared_downloaded_and_kept_in_the_history(watch: Watch) -> None:
     page = watch.page()
     ask(page, MARS)

@@ -40,6 +40,7 @@ def test_the_graphs_and_their_picture(client: Visitor) -> None:
         "/profile",
         "/picture",
         "/starters",
+        "/board",
         "/examples",
         "/vocabulary",
         "/complete?q=mars",
@@ -47,6 +48,26 @@ def test_the_graphs_and_their_picture(client: Visitor) -> None:
         response = client.get(f"/api/v1/graphs/nowhere{path}")
         assert response.status_code == 404, path
         assert response.json()["detail"] == "there is no graph 'nowhere'; available: space"
+
+
+def test_a_board_is_made_of_a_graph_and_kept_only_on_request(client: Visitor) -> None:
+    board = client.get_json("graphs/space/board")
+    questions = [pin["question"] for pin in board["content"]]
+    assert (board["id"], board["total_classes"], len(board["classes"])) == ("", 23, 12)
+    assert len({*questions, *board["questions"]}) == len(questions) + len(board["questions"])
+    assert 4 <= len(questions) <= 6 and all(pin["answer"]["total"] for pin in board["content"])
+    assert not any(pin["changes"] or pin["problem"] or pin["run"] for pin in board["content"])
+    assert client.get_json("runs")["runs"] == client.get_json("boards")["boards"] == []
+    kept = client.post_json("boards", title="Space", graph="space")
+    assert [pin["question"] for pin in kept["content"]] == questions
+    fresh = client.post_json(f"boards/{kept['id']}/refresh")
+    assert not any(pin["changes"] or pin["problem"] for pin in fresh["content"])
+    response = client.post("/api/v1/boards", json={"title": "None", "graph": "nowhere"})
+    assert response.status_code == 404
+    assert len(client.get_json("boards")["boards"]) == 1
+    # The sample's board has the same questions, whether or not it is among the graphs.
+    sample = client.get_json("sample/board", language="de")
+    assert sample["content"] and sample["title"] == "space"
 
 
 @for_each(

@@ -20,7 +20,12 @@ from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep, Manager
 from askgraph.server.problems import NotFound, Problem, to_problem
 from askgraph.server.rest import IndexedGraph, LanguageQueryParameter
-from askgraph.server.rest.graphs import StarterAnswers, answer_starters, list_questions
+from askgraph.server.rest.graphs import (
+    StarterAnswers,
+    answer_starters,
+    get_starters_key,
+    list_questions,
+)
 from askgraph.server.rest.profile import DiagramClassView, build_diagram_view
 from askgraph.server.runs import (
     AnswerView,
@@ -261,8 +266,12 @@ async def get_graph_board(
     opened: IndexedGraph, hub: HubDep, caller: Asker, language: LanguageQueryParameter = "en"
 ) -> GraphBoardView:
     """Return a board of a graph's first questions with their answers; nothing is stored."""
+    has_older_answers = get_starters_key(opened, language) in hub.starters
     starters = await answer_starters(hub, opened, language)
-    tiles = await _refresh_pins(hub, _create_pins(starters, "", opened.name, language), caller)
+    pins = _create_pins(starters, "", opened.name, language)
+    tiles: list[tuple[PinRow, Problem | None]] = [(pin, None) for pin in pins]
+    if has_older_answers:
+        tiles = await _refresh_pins(hub, pins, caller)
     return await _to_graph_board(hub, opened, starters, tiles, caller, language)
 
 

@@ -38,7 +38,8 @@ router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 _MAX_STARTERS = 8
 _MAX_EXAMPLE_STARTERS = 5  # starter questions from the graph's examples
-_STARTER_TIMEOUT_SECONDS = 4.0  # for one question, and after which no more are tried
+_STARTER_TIMEOUT_SECONDS = 3.0  # for one question
+_STARTERS_TIMEOUT_SECONDS = 6.0  # after which no more are tried: a board is to be there in ten
 
 
 class GraphsView(BaseModel):
@@ -109,10 +110,15 @@ async def list_starters(
 StarterAnswers = Sequence[tuple[Starter, Answer]]
 
 
+def get_starters_key(graph: KnowledgeGraph, language: str) -> tuple[str, str, str]:
+    """Return the key of a graph's generated questions in `Hub.starters`."""
+    return graph.name, graph.snapshot, load_phrases(language).language
+
+
 async def answer_starters(hub: Hub, graph: KnowledgeGraph, language: str) -> StarterAnswers:
     """Return generated questions of a graph with their answers, kept until the graph changes."""
-    language = load_phrases(language).language
-    key = (graph.name, graph.snapshot, language)
+    key = get_starters_key(graph, language)
+    language = key[-1]
     if key in hub.starters:
         return hub.starters[key]
     method = await asyncio.to_thread(hub.workspace.method)
@@ -126,7 +132,7 @@ async def answer_starters(hub: Hub, graph: KnowledgeGraph, language: str) -> Sta
             return Refusal(str(error))
 
     answers = await find_starters(
-        graph, language, ask, most=_MAX_STARTERS, seconds=_STARTER_TIMEOUT_SECONDS
+        graph, language, ask, most=_MAX_STARTERS, seconds=_STARTERS_TIMEOUT_SECONDS
     )
     if answers:
         hub.starters[key] = answers

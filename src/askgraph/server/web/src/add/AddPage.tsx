@@ -68,7 +68,12 @@ function AddProgress({ now }: { now: Adding }) {
       );
     }
     case "done":
-      return <Done name={now.name} added={now.added} />;
+      return (
+        <>
+          <Done name={now.name} added={now.added} />
+          <Later load={graphBoard} props={{ graph: now.name }} />
+        </>
+      );
     case "cancelled":
       return (
         <p class="note" role="status">
@@ -137,7 +142,6 @@ function Done({ name, added }: { name: string; added: AddedGraphView | null }) {
         <LinkButton look="" href={graphAddress(name)} onClick={restart} text={say.browse} />
         <Button look="quiet" onClick={restart} text={say.another} />
       </div>
-      <Later load={graphBoard} props={{ graph: name }} />
     </div>
   );
 }

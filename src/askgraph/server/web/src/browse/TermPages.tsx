@@ -10,7 +10,7 @@ import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
 import { Facts, IriTools, LinkButton, Named, ProblemNote } from "../parts/parts.tsx";
-import { Cell } from "../results/Cell.tsx";
+import { Cell, LongText } from "../results/Cell.tsx";
 import { columnsOf, type Pin, pinsOf } from "../results/columns.ts";
 import { Pager } from "../results/controls.tsx";
 import { drawAround, joinDrawings } from "../results/evidence.ts";
@@ -187,7 +187,7 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
       <Path graph={graph} place={label} />
       <div class="row spread">
         <h1>
-          <bdi>{label}</bdi> {kind && <span class="chip">{kind}</span>}
+          <bdi class="broken">{label}</bdi> {kind && <span class="chip">{kind}</span>}
         </h1>
         <LinkButton look="primary" href={askAddress(label, [graph])} text={say.askAbout(label)} />
       </div>
@@ -203,9 +203,9 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
         </ul>
       )}
       {value?.description && (
-        <p class="lead large measure" dir="auto">
-          {stripControls(value.description)}
-        </p>
+        <div class="lead large measure broken" dir="auto">
+          <LongText text={stripControls(value.description)} />
+        </div>
       )}
       <p class="row">
         <bdi class="iri muted">{stripControls(iri)}</bdi>

@@ -128,7 +128,6 @@ function focusInto(panel: HTMLElement | null): void {
 
 const EDGE = 12;
 const GAP = 6;
-const HEADER = 56; // height of the page's head, which lies above panels
 const LOWEST = 160; // minimum height of a panel in pixels
 
 /** The limit of a panel's edge: that of its button's column, or of the window. */

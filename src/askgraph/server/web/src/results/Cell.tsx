@@ -144,13 +144,29 @@ function Value({ cell }: { cell: CellOf }) {
       class={isNumber ? "number" : "value"}
       title={text === cell.value ? undefined : cell.value}
     >
-      <bdi lang={cell.language ?? undefined}>{text}</bdi>
+      <bdi lang={cell.language ?? undefined}>
+        <LongText text={text} />
+      </bdi>
       {cell.language && cell.language !== language.value && (
         <span class="tag" title={say.language(cell.language)}>
           {cell.language}
         </span>
       )}
     </span>
+  );
+}
+
+const LONGEST = 2000; // letters of a text that is not folded
+const START = 300;
+
+/** A text; of a very long one the start, and the rest on demand. */
+export function LongText({ text }: { text: string }) {
+  if (text.length <= LONGEST) return <>{text}</>;
+  return (
+    <details>
+      <summary>{text.slice(0, START)}…</summary>
+      {text.slice(START)}
+    </details>
   );
 }
 
