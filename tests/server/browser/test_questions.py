@@ -491,10 +491,11 @@ def test_nothing_moves_once_an_answer_is_there(watch: Watch, width: int) -> None
 def test_a_panel_opens_below_the_bar_however_far_the_page_is_scrolled(watch: Watch) -> None:
     page = watch.page(height=420)
     ask(page, "Which moon of Saturn is the largest?")
-    button = page.get_by_role("button", name="Share")
-    button.evaluate("(one) => window.scrollBy(0, one.getBoundingClientRect().bottom - 380)")
+    button = page.locator(".verdict").get_by_role("button", name="Share")
+    button.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    button.evaluate("(one) => window.scrollBy(0, one.getBoundingClientRect().top - 250)")
     button.click()
-    panel = page.locator(".popover.above").bounding_box()
+    panel = page.locator(".popover").bounding_box()
     bar = page.locator(".bar").bounding_box()
     assert panel and bar and panel["y"] >= bar["y"] + bar["height"]
 

@@ -129,6 +129,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         shown={shown?.of === answer ? shown.how : {}}
         onWrong={() => setWrong(wrong + 1)}
       />
+      {ranking.value && isLate && <Ranking value={ranking.value} graph={graph} />}
     </>
   );
   return (
@@ -185,7 +186,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   );
 }
 
-const [QUIET, PATIENCE] = [60, 1500]; // milliseconds
+const [QUIET, PATIENCE] = [60, 2500]; // milliseconds
 
 /**
  * Whether what is below the headline is still hidden, so that nothing moves that can be seen: until
