@@ -22,7 +22,7 @@ TORCH_VERSION := 2.13.0
 # processes.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo serve test tools quick plain ready check docs wheel release licences audit campaign bench lock clean venv page page-check
+.PHONY: help demo serve test tools quick plain ready check docs wheel release licences audit campaign tour bench lock clean venv page page-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ docs: $(VENV)/dev.stamp ## build the documentation site, build/site
 
 campaign: page $(VENV)/local.stamp ## try to break it: kills, full disks, uploads, callers, script, queries, models; a table of what survived
 	@$(BIN)/python -m tools.campaign
+
+tour: page $(VENV)/dev.stamp ## walk through the page in every look and language, check each view, and take its picture
+	@$(BIN)/python -m tools.tour
 
 bench: $(VENV)/dev.stamp ## run every script in benchmarks/
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \

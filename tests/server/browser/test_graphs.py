@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import json
 import re
 import threading
 import zipfile
@@ -18,10 +17,11 @@ from tests.server.browser.graphs import IMAGE, SCRIPT, TOWNS, TURNED
 from tests.server.browser.watched import (
     DARK,
     LIGHT,
-    WEB,
     Watch,
     ask,
     ask_anew,
+    drop,
+    english_left,
     expect_sound,
     measure_overlaps,
     press_keys,
@@ -31,7 +31,6 @@ from tests.server.browser.watched import (
 )
 from tests.servers.served import ServedThread
 
-from askgraph import sample
 from askgraph.graph.glossary import GlossaryEntry
 from askgraph.server.graphs import jobs
 from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
@@ -206,7 +205,7 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     with zipfile.ZipFile(packed, "w") as archive:
         rows = "".join(f"S{n},{n},{n + 0.5},{n}\n" for n in range(9))
         archive.writestr("Shops.csv", f"name,staff,lat,lon\n{rows}")
-    page.locator("h1").evaluate(DROP, [*packed.getvalue()])
+    drop(page, "Space.zip", packed.getvalue())
     expect(page.get_by_role("heading", name="space-2 is ready.")).to_be_visible()
     board = page.get_by_role("region", name="At a glance")
     expect(board.locator(".pin-card").first).to_contain_text(re.compile("What is in it *shop *9"))
@@ -220,14 +219,6 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     assert page.locator("[data-pin] h2").all_inner_texts() == questions
     expect(page.get_by_text("Nothing has changed.")).to_be_visible()
     page.request.delete(f"{watch.address}/api/v1/graphs/space-2")
-
-
-DROP = """(element, bytes) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([Uint8Array.from(bytes)], "Space.zip"));
-    for (const name of ["dragover", "drop"])
-        element.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true }));
-}"""
 
 
 TRANSFERRED = """() => {
@@ -794,19 +785,6 @@ def test_the_theme_is_the_systems_until_one_is_chosen_also_in_the_description_of
     expect(page.locator("body")).to_contain_text('"name":"space"')
 
 
-SHOWN = """() => {
-  const found = [];
-  const own = node => !node.closest("[lang=en]:not(html), noscript, .cm-editor, svg[aria-hidden]");
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode())
-    if (own(walk.currentNode.parentElement)) found.push(walk.currentNode.data);
-  for (const name of ["aria-label", "title", "placeholder", "alt"])
-    for (const node of document.querySelectorAll(`[${name}]`))
-      if (own(node)) found.push(node.getAttribute(name));
-  return [document.title, ...found].map(text => text.trim()).filter(Boolean);
-}"""
-"""All that the page says to readers and listeners, but for what is marked as English."""
-
 ASKED = {
     "de": (
         ("Wer entdeckte Uranus?", "Antwort: "),
@@ -846,37 +824,6 @@ def unnamed(page: Page) -> list[str]:
         for one in focusable
         if not one.get("name", {}).get("value", "").strip()
     ]
-
-
-def read_texts(language: str) -> Iterator[tuple[str, str]]:
-    """Every text of the page in English, with itself in another language."""
-
-    def words_of(text: Any) -> list[str]:
-        """Itself, each of several, or the form for any number."""
-        return (
-            text if isinstance(text, list) else [text if isinstance(text, str) else text["other"]]
-        )
-
-    sources = WEB / "src"
-    loaded: dict[str, Any] = {}
-    if language != "de":
-        loaded = json.loads((sources / "i18n" / f"{language}.json").read_text(encoding="utf-8"))
-    for path in sources.glob("*/*.json"):
-        if path.parent.name == "i18n":
-            continue
-        own = loaded.get(path.relative_to(sources).with_suffix("").as_posix(), {})
-        for key, row in json.loads(path.read_text(encoding="utf-8")).items():
-            yield from zip(words_of(row[0]), words_of(own[key] if loaded else row[1]), strict=True)
-
-
-def english_left(page: Page, language: str) -> list[str]:
-    """What the page says as the English texts have it, where its language says it otherwise."""
-    pairs = [(english, own) for english, own in read_texts(language) if own != english]
-    labels = re.findall(r'"([^"]+)"@en', sample.graph_path().read_text(encoding="utf-8"))
-    kept = {*labels, *(own for _, own in pairs)}
-    words = [re.escape(english) for english, _ in pairs if english not in kept]
-    pattern = re.compile("|".join(re.sub(r"\\\{\w+\\\}", ".+", one) for one in words))
-    return [text for text in page.evaluate(SHOWN) if pattern.fullmatch(text)]
 
 
 @pytest.mark.parametrize("language", ASKED)

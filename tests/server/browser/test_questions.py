@@ -1,6 +1,5 @@
 """Questions and answers in the page: how an answer came about, and what a user does next."""
 
-import contextlib
 import csv
 import json
 import re
@@ -11,19 +10,25 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from tests.server.browser.graphs import IMAGE, SCRIPT
 from tests.server.browser.watched import (
     DARK,
     LIGHT,
+    TRANSFERRED,
     Watch,
     ask,
     ask_anew,
+    download,
     expect_sound,
     measure_overlaps,
+    open_editor,
+    pin_here,
     press_keys,
+    result_of,
     settle,
+    share,
     violations,
+    write,
 )
 from tests.servers.faults import slow_first_byte
 from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
@@ -41,14 +46,6 @@ LARGE = "Which moons have a diameter of more than 2,000 km?"
 PHONE: dict[str, Any] = {"width": 390, "height": 844}
 LOOKS: list[dict[str, Any]] = [{}, {**PHONE, "dark": True}]
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
-
-
-def share(page: Page) -> None:
-    """Tick that others may read it, and wait until the server knows."""
-    page.get_by_role("button", name="Share").click()
-    page.get_by_role("checkbox", name=re.compile("Let others open it")).check()
-    expect(page.get_by_text("Anyone with access to these graphs can open it.")).to_be_visible()
-    expect(page.get_by_role("textbox", name="A link to this")).to_have_value(page.url)
 
 
 def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> None:
@@ -227,12 +224,6 @@ def test_questions_and_words_are_offered_below_an_answer(watch: Watch) -> None:
     offered.get_by_role("button", name="diameter", exact=True).click()
     expect(last.locator(".turn-question")).to_have_text("What is the diameter of Mars?")
     expect(last.locator(".headline")).to_contain_text("6,792 km")
-
-
-TRANSFERRED = """() => {
-    const all = performance.getEntries().filter((entry) => entry.transferSize);
-    return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
-}"""
 
 
 def test_names_complete_what_is_typed_and_starters_are_asked(watch: Watch) -> None:
@@ -690,22 +681,6 @@ def test_wrong_opens_at_once_what_else_may_be_meant_and_words_are_optional(page:
     expect(page.locator(".chip.warn")).to_have_text("Thank you. The answer is marked as wrong.")
 
 
-def open_editor(page: Page, question: str = TITAN) -> Locator:
-    """Ask, open the query, and put the cursor behind its text."""
-    ask_anew(page, question)
-    page.locator("details.query > summary").click()
-    editor = page.get_by_role("textbox", name="SPARQL query")
-    editor.click()
-    page.keyboard.press("Control+End")
-    return editor
-
-
-def write(page: Page, query: str) -> None:
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Delete")
-    page.keyboard.insert_text(query)
-
-
 def test_a_query_is_completed_looked_over_laid_out_and_run(watch: Watch) -> None:
     watch.allow("status of 40")
     page = watch.page()
@@ -764,30 +739,6 @@ def test_a_query_is_completed_looked_over_laid_out_and_run(watch: Watch) -> None
     run.click()
     expect(headline).to_contain_text("The graph has no things")
     expect(page.locator(".answer .note.warn")).to_contain_text("ont:orbts")
-
-
-def result_of(page: Page, question: str, *, table: bool = True) -> Locator:
-    """Ask, and return the result, opened where it is folded away, as a table or as it opens."""
-    ask_anew(page, question)
-    view, fold = page.locator(".result-view"), page.locator(".result-fold > summary")
-    expect(view).to_be_attached()
-    if fold.count():
-        fold.click()
-    expect(view).to_be_visible()
-    settle(page)
-    tab = view.get_by_role("tab", name=re.compile("^(Table|Tabelle)$"))
-    if table and tab.count():
-        tab.click()
-    return view
-
-
-def download(page: Page, format: str, button: str = "Download") -> Path:
-    """Download a result or a picture."""
-    page.get_by_role("button", name=button).click()
-    with page.expect_download() as begun:
-        page.get_by_role("button", name=format, exact=True).click()
-    path = Path(begun.value.path())
-    return path.rename(path.with_name(begun.value.suggested_filename))
 
 
 def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) -> None:
@@ -1301,22 +1252,6 @@ def pin(page: Page, question: str, board: str, *, is_new: bool = False) -> None:
     """Ask a question and pin its answer, as the page shows it, to a board."""
     ask_anew(page, question, "harbours")
     pin_here(page, board, is_new=is_new)
-
-
-def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
-    field = page.get_by_label("New board")
-    choice = page.locator(".popover").get_by_role("button", name=board, exact=True)
-    for _ in range(3):  # the focus that an answer takes late closes the menu
-        page.get_by_role("button", name="Pin", exact=True).click()
-        with contextlib.suppress(PlaywrightTimeoutError):
-            (field if is_new else choice).wait_for(timeout=15_000)
-            break
-    if is_new:
-        field.fill(board)
-        field.press("Enter")
-    else:
-        choice.click()
-    expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
 
 
 def await_board(page: Page, *, opens: bool = True) -> None:

@@ -3,16 +3,29 @@
 The fonts of their texts do not depend on the machine: one that is wide, tall or narrow.
 """
 
+import contextlib
+import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    expect,
+)
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+from askgraph import sample
 
 CHROMIUM = os.environ.get("ASKGRAPH_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = (
@@ -156,6 +169,137 @@ def violations_in_both_themes(page: Page) -> list[str]:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         found += violations(page)
     return found
+
+
+def share(page: Page) -> None:
+    """Tick that others may read it, and wait until the server knows."""
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("checkbox", name=re.compile("Let others open it")).check()
+    expect(page.get_by_text("Anyone with access to these graphs can open it.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="A link to this")).to_have_value(page.url)
+
+
+TRANSFERRED = """() => {
+    const all = performance.getEntries().filter((entry) => entry.transferSize);
+    return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
+}"""
+
+
+def result_of(page: Page, question: str, *, table: bool = True) -> Locator:
+    """Ask, and return the result, opened where it is folded away, as a table or as it opens."""
+    ask_anew(page, question)
+    view, fold = page.locator(".result-view"), page.locator(".result-fold > summary")
+    expect(view).to_be_attached()
+    if fold.count():
+        fold.click()
+    expect(view).to_be_visible()
+    settle(page)
+    tab = view.get_by_role("tab", name=re.compile("^(Table|Tabelle)$"))
+    if table and tab.count():
+        tab.click()
+    return view
+
+
+def download(page: Page, format: str, button: str = "Download") -> Path:
+    """Download a result or a picture."""
+    page.get_by_role("button", name=button).click()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name=format, exact=True).click()
+    path = Path(begun.value.path())
+    return path.rename(path.with_name(begun.value.suggested_filename))
+
+
+def pin_here(page: Page, board: str, *, is_new: bool = True) -> None:
+    """Pin the answer, as the page shows it, to a board."""
+    field = page.get_by_label("New board")
+    choice = page.locator(".popover").get_by_role("button", name=board, exact=True)
+    for _ in range(3):  # the focus that an answer takes late closes the menu
+        page.get_by_role("button", name="Pin", exact=True).click()
+        with contextlib.suppress(PlaywrightTimeoutError):
+            (field if is_new else choice).wait_for(timeout=15_000)
+            break
+    if is_new:
+        field.fill(board)
+        field.press("Enter")
+    else:
+        choice.click()
+    expect(page.get_by_text(f"Pinned to “{board}”.")).to_be_visible()
+
+
+def open_editor(page: Page, question: str = "How big is Titan?") -> Locator:
+    """Ask, open the query, and put the cursor behind its text."""
+    ask_anew(page, question)
+    page.locator("details.query > summary").click()
+    editor = page.get_by_role("textbox", name="SPARQL query")
+    editor.click()
+    page.keyboard.press("Control+End")
+    return editor
+
+
+def write(page: Page, query: str) -> None:
+    """Write a query in place of that in the editor."""
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(query)
+
+
+def drop(page: Page, name: str, content: bytes) -> None:
+    """Drop a file, or an address in place of a name, on the page."""
+    page.locator("h1").evaluate(_DROP, [name, [*content]])
+
+
+_DROP = """(element, [name, bytes]) => {
+    const dataTransfer = new DataTransfer();
+    if (name.includes(":")) dataTransfer.setData("text/uri-list", name);
+    else dataTransfer.items.add(new File([Uint8Array.from(bytes)], name));
+    for (const name of ["dragover", "drop"])
+        element.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true }));
+}"""
+
+
+SHOWN = """() => {
+  const found = [];
+  const own = node => !node.closest("[lang=en]:not(html), noscript, .cm-editor, svg[aria-hidden]");
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode())
+    if (own(walk.currentNode.parentElement)) found.push(walk.currentNode.data);
+  for (const name of ["aria-label", "title", "placeholder", "alt"])
+    for (const node of document.querySelectorAll(`[${name}]`))
+      if (own(node)) found.push(node.getAttribute(name));
+  return [document.title, ...found].map(text => text.trim()).filter(Boolean);
+}"""
+"""All that the page says to readers and listeners, but for what is marked as English."""
+
+
+def read_texts(language: str) -> Iterator[tuple[str, str]]:
+    """Every text of the page in English, with itself in another language."""
+
+    def words_of(text: Any) -> list[str]:
+        """Itself, each of several, or the form for any number."""
+        return (
+            text if isinstance(text, list) else [text if isinstance(text, str) else text["other"]]
+        )
+
+    sources = WEB / "src"
+    loaded: dict[str, Any] = {}
+    if language != "de":
+        loaded = json.loads((sources / "i18n" / f"{language}.json").read_text(encoding="utf-8"))
+    for path in sources.glob("*/*.json"):
+        if path.parent.name == "i18n":
+            continue
+        own = loaded.get(path.relative_to(sources).with_suffix("").as_posix(), {})
+        for key, row in json.loads(path.read_text(encoding="utf-8")).items():
+            yield from zip(words_of(row[0]), words_of(own[key] if loaded else row[1]), strict=True)
+
+
+def english_left(page: Page, language: str) -> list[str]:
+    """What the page says as the English texts have it, where its language says it otherwise."""
+    pairs = [(english, own) for english, own in read_texts(language) if own != english]
+    labels = re.findall(r'"([^"]+)"@en', sample.graph_path().read_text(encoding="utf-8"))
+    kept = {*labels, *(own for _, own in pairs)}
+    words = [re.escape(english) for english, _ in pairs if english not in kept]
+    pattern = re.compile("|".join(re.sub(r"\\\{\w+\\\}", ".+", one) for one in words))
+    return [text for text in page.evaluate(SHOWN) if pattern.fullmatch(text)]
 
 
 _OVERLAPS = """selector => {

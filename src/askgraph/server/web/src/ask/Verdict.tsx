@@ -123,12 +123,12 @@ export function Lessons({ run, graph }: { run: string; graph: string }) {
     });
   if (!found)
     return (
-      <>
+      <div>
         <QuietButton onClick={() => void attempt(async () => setFound(await lessonsOf(run)))}>
           {say.learn}
         </QuietButton>
         <ProblemNote problem={problem} />
-      </>
+      </div>
     );
   return (
     <ul class="verified-list ruled" aria-label={say.learn}>

@@ -141,7 +141,8 @@ function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
   const inner = Math.max(40, width - left - widest);
   const values = shown.map(({ value }) => value);
   const x = numberScale(values, inner / 90, true).range([left, left + inner]);
-  const ticks = x.ticks(inner / 90);
+  const whole = values.every(Number.isInteger); // there is no half of what is counted
+  const ticks = x.ticks(inner / 90).filter((tick) => !whole || Number.isInteger(tick));
   const top = TOP - 4;
   const height = top + shown.length * ROW + BOTTOM - 2;
   const marks = shown.map(({ name, value }, index) => ({

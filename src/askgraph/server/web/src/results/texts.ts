@@ -38,7 +38,7 @@ export function formatMoment({ time, precision, isZoned }: Moment, locale: strin
   if (precision !== "month") options.day = "numeric";
   if (precision === "minute") Object.assign(options, { hour: "2-digit", minute: "2-digit" });
   if (precision === "minute" && isZoned) options.timeZoneName = "short";
-  return new Intl.DateTimeFormat(locale, options).format(time);
+  return new Intl.DateTimeFormat(ofDays(locale), options).format(time);
 }
 
 /** A time for the mark of an axis: no finer than the axis. */
@@ -47,7 +47,12 @@ export function markText(time: number, precision: Moment["precision"], locale: s
   const options: Intl.DateTimeFormatOptions = { timeZone: "UTC", month: "short" };
   const more =
     precision === "month" ? ({ year: "numeric" } as const) : ({ day: "numeric" } as const);
-  return new Intl.DateTimeFormat(locale, { ...options, ...more }).format(time);
+  return new Intl.DateTimeFormat(ofDays(locale), { ...options, ...more }).format(time);
+}
+
+/** The tag to format days by: the sentences of answers have "5 August 1930" in every English. */
+function ofDays(locale: string): string {
+  return locale.startsWith("en") ? "en-GB" : locale;
 }
 
 function yearText(year: number): string {

@@ -1,0 +1,248 @@
+"""What a person does and sees in a step of the tour: an act of `steps.toml` is a function here."""
+
+import base64
+import contextlib
+import io
+import re
+import shutil
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Page, Route, TimeoutError, expect
+from tests.server.browser import watched
+from tests.server.browser.graphs import DEPOTS, TOWNS
+from tests.server.browser.watched import TRANSFERRED, Watch
+from tests.servers.served import ServedProcess
+from tools.tour.walk import START, Walk
+
+BACKGROUND = "shown => getComputedStyle(shown).backgroundColor"
+PANELS = (("/graphs", "/graphs/space"), ("/graphs", "/history"), ("/history", "/boards"),
+          ("/boards", "/graphs"))  # fmt: skip
+"""Pages that lose the server, each with the link that is pressed then."""
+
+
+def measure_first_view(walk: Walk, most_requests: int, most_kilobytes: int) -> None:
+    """Count what the first page of a person without a cache loads."""
+    walk.page.wait_for_load_state("networkidle")
+    requests, kilobytes = walk.page.evaluate(TRANSFERRED)
+    assert requests <= most_requests, f"{requests} requests"
+    assert kilobytes <= most_kilobytes, f"{kilobytes} kB"
+
+
+def ask(walk: Walk, question: str, graph: str = "space") -> None:
+    """Ask a question of the table, or in these words, without one before it; open its result."""
+    words = walk.questions.get(question, {}).get(walk.variant.language, question)
+    if graph != "space" or walk.page.url != walk.watch.address + START:
+        visit(walk, f"/?graph={graph}")
+    watched.ask(walk.page, words)
+    fold = walk.page.locator(".result-fold:not([open]) > summary")
+    if fold.count() and walk.page.locator(".read-back").count():
+        fold.first.click()
+        watched.settle(walk.page)
+
+
+def follow(walk: Walk, question: str) -> None:
+    """Ask in the same conversation."""
+    watched.ask(walk.page, question)
+
+
+def visit(walk: Walk, path: str) -> None:
+    """Open another page of the server."""
+    walk.page.goto(walk.watch.address + path)
+
+
+def back(walk: Walk) -> None:
+    """Go back in the browser."""
+    walk.page.go_back()
+
+
+def forward(walk: Walk) -> None:
+    """Go forward in the browser."""
+    walk.page.go_forward()
+
+
+def press(walk: Walk, selector: str) -> None:
+    """Press the first that there is."""
+    walk.page.locator(selector).first.click()
+
+
+def fill(walk: Walk, selector: str, text: str) -> None:
+    """Write into a field."""
+    walk.page.locator(selector).first.fill(text)
+
+
+def choose(walk: Walk, label: str, option: str) -> None:
+    """Choose in a list by its label."""
+    walk.page.get_by_label(label).first.select_option(option)
+
+
+def enter(walk: Walk, text: str) -> None:
+    """Press the keys of a text."""
+    walk.page.keyboard.type(text)
+
+
+def key(walk: Walk, name: str) -> None:
+    """Press a key by its name."""
+    walk.page.keyboard.press(name)
+
+
+def see(walk: Walk, selector: str, fact: str | int | None = None) -> None:
+    """Expect that the first is visible and has a text, by a pattern; or how many there are."""
+    if not isinstance(fact, int):
+        expect(walk.page.locator(selector).first).to_be_visible()
+    has(walk, selector, fact)
+
+
+def has(walk: Walk, selector: str, fact: str | int | None = None) -> None:
+    """Expect the same of what need not be visible, such as the texts of a drawing."""
+    found = walk.page.locator(selector)
+    if isinstance(fact, int):
+        expect(found).to_have_count(fact)
+    elif fact is None:
+        expect(found.first).to_be_attached()
+    else:
+        expect(found.first).to_contain_text(re.compile(fact, re.S))
+
+
+def light(walk: Walk, selector: str, other: str) -> None:
+    """Point at one, and expect that another one gets its colour."""
+    mark, part = walk.page.locator(selector).first, walk.page.locator(other).first
+    quiet = part.evaluate(BACKGROUND)
+    mark.hover()
+    assert quiet != part.evaluate(BACKGROUND) == mark.evaluate(BACKGROUND), "it does not light up"
+
+
+def open_plus(walk: Walk, *choices: str) -> None:
+    """Open what can be added to the reading, and choose there."""
+    plus = walk.translate("{Add a column, a condition, an order or a group}")
+    walk.page.get_by_role("button", name=plus).click()
+    for choice in choices:
+        walk.page.locator(".alternative", has_text=choice).first.click()
+
+
+def share(walk: Walk) -> None:
+    """Let others open the answer."""
+    watched.share(walk.page)
+
+
+def find_preview(walk: Walk, question: str, answer: str) -> None:
+    """Expect the question and its answer in the tags that other sites read."""
+    head = walk.page.request.get(walk.page.url).text().partition("</head>")[0]
+    assert f'property="og:title" content="{question}"' in head, "the link has no title"
+    assert answer in head, "the preview has no answer"
+
+
+def open_frame(walk: Walk) -> None:
+    """Open the answer as a frame of another page does."""
+    walk.page.goto(walk.page.url.replace("/run/", "/embed/"))
+
+
+def download(walk: Walk, kind: str, pattern: str, button: str = "Download") -> None:
+    """Save the result or a drawing, and expect a pattern in the file."""
+    walk.content = watched.download(walk.page, kind, button).read_bytes()
+    assert re.search(pattern.encode(), walk.content, re.S), f"{kind} lacks {pattern!r}"
+
+
+def show_download(walk: Walk) -> None:
+    """Show the picture that was saved."""
+    url = f"data:image/png;base64,{base64.b64encode(walk.content).decode()}"
+    walk.page.goto("about:blank")
+    walk.page.set_content(
+        f"<html lang=en><title>PNG</title><main><h1>PNG</h1><img alt=PNG width=100% src={url}>"
+    )
+
+
+def copy_code(walk: Walk, name: str, text: str) -> None:
+    """Copy the query in a language, and expect a text in it."""
+    for button in ("Code", name):
+        walk.page.get_by_role("button", name=button, exact=True).click()
+    reads = "async text => (await navigator.clipboard.readText()).includes(text)"
+    walk.page.wait_for_function(reads, arg=text)
+
+
+def pin(walk: Walk, board: str, is_new: bool = False) -> None:
+    """Pin the answer to a board."""
+    watched.pin_here(walk.page, board, is_new=is_new)
+
+
+def drop(walk: Walk, name: str) -> None:
+    """Drop a file, by its ending, or the address of a graph of the server."""
+    content = TOWNS if name.endswith("ttl") else DEPOTS
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("Shops.csv", DEPOTS)
+    is_packed, prefix = name.endswith("zip"), walk.watch.address if name[0] == "/" else ""
+    watched.drop(walk.page, prefix + name, packed.getvalue() if is_packed else content.encode())
+
+
+def await_graph(walk: Walk, name: str, answer: str) -> None:
+    """Wait until a graph is ready and its first questions have answers; remove it in the end."""
+    expect(walk.page.get_by_role("heading", name=f"{name} is ready.")).to_be_visible()
+    expect(walk.page.get_by_role("region", name="First questions")).to_contain_text(answer)
+    path = f"{walk.watch.address}/api/v1/graphs/{name}"
+    walk.cleanup.callback(walk.page.request.delete, path)
+
+
+def write(walk: Walk, query: str) -> None:
+    """Open the editor, and write a query in place of the answer's."""
+    walk.page.locator("details.query > summary").click()
+    walk.page.get_by_role("textbox", name="SPARQL query").click()
+    watched.write(walk.page, query)
+
+
+def hold(walk: Walk, url: str) -> None:
+    """Keep requests waiting until the end."""
+    held: list[Route] = []
+    walk.page.route(url, held.append)
+
+    def release() -> None:
+        for route in held:
+            route.abort()
+
+    walk.cleanup.callback(release)
+
+
+def open_server(walk: Walk, folder: Path, stack: ExitStack, *options: str) -> Page:
+    """Start another server, and open its first page."""
+    server = stack.enter_context(ServedProcess.start(folder, *options))
+    walk.watch = Watch(walk.watch.browser, server.url, walk.watch.wrong)
+    walk.cleanup.callback(walk.watch.close)
+    return walk.watch.page(locale=walk.variant.language, **walk.variant.look)
+
+
+def lose_server(walk: Walk) -> None:
+    """Stop a server that has pages open, and expect that each says so."""
+    folder = Path(f"{walk.folder}-lost")
+    if not folder.exists():
+        shutil.copytree(walk.folder, folder, ignore=shutil.ignore_patterns("serve.db*"))
+    with ExitStack() as stack:
+        walk.page = open_server(walk, folder, stack)
+        walk.pages = [walk.watch.another(walk.page.context, path) for path, _ in PANELS]
+        for page in walk.pages:
+            page.get_by_role("heading", level=1).wait_for()
+            page.wait_for_load_state("networkidle")
+    walk.page.locator("button.starter").first.click()
+    for page, (_, link) in zip(walk.pages, PANELS, strict=True):
+        page.locator(f"a[href='{link}']").first.click()
+    for page in (walk.page, *walk.pages):
+        expect(page.get_by_role("alert").first).to_be_visible()
+
+
+def restart_server(walk: Walk) -> None:
+    """Start the server again, and expect that every page notices it by itself."""
+    port = walk.watch.address.rpartition(":")[2]
+    folder = Path(f"{walk.folder}-lost")
+    walk.cleanup.enter_context(ServedProcess.start(folder, "--port", port))
+    for page in (walk.page, *walk.pages):
+        expect(page.get_by_role("alert")).to_have_count(0)
+    expect(walk.pages[0].locator(".term-list a").first).to_be_visible()
+
+
+def open_empty_server(walk: Walk) -> None:
+    """Open the first page of a server without graphs, and take the sample if it offers it."""
+    folder = Path(f"{walk.folder}-empty")
+    folder.mkdir()
+    walk.page = open_server(walk, folder, walk.cleanup)
+    with contextlib.suppress(TimeoutError):
+        walk.page.get_by_role("link", name=walk.translate("{Try the sample graph}")).click()
