@@ -18,7 +18,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -28,11 +27,11 @@ from tests.server.browser.graphs import DEPOTS, TOWNS
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, Watch, ask_anew
 from tests.servers.served import ServedProcess, sample_workspace
 from tools.accuracy_floors import align, data_folder
+from tools.tour.acts import run_act
 from tools.tour.answers import picture_answers
 from tools.tour.walk import START, VARIANTS, Outcome, Step, Walk
 
 from askgraph.server.page import is_built
-from askgraph.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 STEPS = Path(__file__).with_name("steps.toml")
@@ -49,7 +48,8 @@ def main() -> int:
     if not is_built():
         sys.exit("the page is not built: make page")
     expect.set_options(timeout=TIMEOUT_MILLISECONDS)
-    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         if options.command == "cover":
             return picture_cover(browser, Path(folder))
         if options.command == "answers":
@@ -63,31 +63,15 @@ def main() -> int:
     return int(not outcomes or not all(outcome.has_passed for outcome in outcomes))
 
 
-@contextmanager
-def open_browser() -> Iterator[Browser]:
-    """Start Chromium without a window."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-def build_workspace(folder: Path) -> Workspace:
-    """Return a workspace with the sample, towns, vehicles and 1,200 depots."""
-    workspace = sample_workspace(folder)
-    for name, content in (("towns.ttl", TOWNS), ("fleet.ttl", FLEET), ("depots.csv", DEPOTS)):
-        file = folder / name
-        file.write_text(content, encoding="utf-8")
-        workspace.add(file.stem, [file])
-    return workspace
-
-
 def walk_variants(options: argparse.Namespace, browser: Browser, folder: Path) -> Iterator[Outcome]:
     """Walk every variant on a server of its own."""
     steps, questions = Step.read_all(options.steps)
     built = folder / "built"
     built.mkdir()
-    build_workspace(built)
+    workspace = sample_workspace(built)
+    for file, content in (("towns.ttl", TOWNS), ("fleet.ttl", FLEET), ("depots.csv", DEPOTS)):
+        (built / file).write_text(content, encoding="utf-8")
+        workspace.add(Path(file).stem, [built / file])
     for name in options.only:
         variant, pictures = VARIANTS[name], options.out / name
         pictures.mkdir(parents=True, exist_ok=True)
@@ -106,7 +90,7 @@ def walk_variants(options: argparse.Namespace, browser: Browser, folder: Path) -
                 page = watch.another(context, START) if page.is_closed() else page
                 walk = Walk(variant, watch, context, page, questions, served)
                 picture = pictures / f"{number:02}-{step.name}.png"
-                outcome = Outcome.measure(walk, step, name, picture)
+                outcome = Outcome.measure(walk, step, name, picture, run_act)
                 page.close()
                 _report(outcome, number, len(steps))
                 yield outcome

@@ -6,8 +6,10 @@ import io
 import re
 import shutil
 import zipfile
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, Route, TimeoutError, expect
 from tests.server.browser import watched
@@ -22,6 +24,29 @@ PANELS = (("/graphs", "/graphs/space"), ("/graphs", "/history"), ("/history", "/
 """Pages that lose the server, each with the link that is pressed then."""
 
 
+SIMPLE: Mapping[str, Callable[..., object]] = {
+    "visit": lambda walk, path: walk.page.goto(walk.watch.address + path),
+    "follow": lambda walk, question: watched.ask(walk.page, question),
+    "back": lambda walk: walk.page.go_back(),
+    "forward": lambda walk: walk.page.go_forward(),
+    "press": lambda walk, selector: walk.page.locator(selector).first.click(),
+    "fill": lambda walk, selector, text: walk.page.locator(selector).first.fill(text),
+    "choose": lambda walk, name, text: walk.page.get_by_label(name).first.select_option(text),
+    "enter": lambda walk, text: walk.page.keyboard.type(text),
+    "key": lambda walk, name: walk.page.keyboard.press(name),
+    "share": lambda walk: watched.share(walk.page),
+    "open_frame": lambda walk: walk.page.goto(walk.page.url.replace("/run/", "/embed/")),
+    "pin": lambda walk, board, is_new=False: watched.pin_here(walk.page, board, is_new=is_new),
+}
+"""Acts that are one call."""
+
+
+def run_act(walk: Walk, name: str, *arguments: Any) -> None:
+    """Run an act of a step, its texts in the language of the variant."""
+    translated = (walk.translate(arg) if isinstance(arg, str) else arg for arg in arguments)
+    (SIMPLE.get(name) or globals()[name])(walk, *translated)
+
+
 def measure_first_view(walk: Walk, most_requests: int, most_kilobytes: int) -> None:
     """Count what the first page of a person without a cache loads."""
     walk.page.wait_for_load_state("networkidle")
@@ -34,57 +59,12 @@ def ask(walk: Walk, question: str, graph: str = "space") -> None:
     """Ask a question of the table, or in these words, without one before it; open its result."""
     words = walk.questions.get(question, {}).get(walk.variant.language, question)
     if graph != "space" or walk.page.url != walk.watch.address + START:
-        visit(walk, f"/?graph={graph}")
+        walk.page.goto(f"{walk.watch.address}/?graph={graph}")
     watched.ask(walk.page, words)
     fold = walk.page.locator(".result-fold:not([open]) > summary")
     if fold.count() and walk.page.locator(".read-back").count():
         fold.first.click()
         watched.settle(walk.page)
-
-
-def follow(walk: Walk, question: str) -> None:
-    """Ask in the same conversation."""
-    watched.ask(walk.page, question)
-
-
-def visit(walk: Walk, path: str) -> None:
-    """Open another page of the server."""
-    walk.page.goto(walk.watch.address + path)
-
-
-def back(walk: Walk) -> None:
-    """Go back in the browser."""
-    walk.page.go_back()
-
-
-def forward(walk: Walk) -> None:
-    """Go forward in the browser."""
-    walk.page.go_forward()
-
-
-def press(walk: Walk, selector: str) -> None:
-    """Press the first that there is."""
-    walk.page.locator(selector).first.click()
-
-
-def fill(walk: Walk, selector: str, text: str) -> None:
-    """Write into a field."""
-    walk.page.locator(selector).first.fill(text)
-
-
-def choose(walk: Walk, label: str, option: str) -> None:
-    """Choose in a list by its label."""
-    walk.page.get_by_label(label).first.select_option(option)
-
-
-def enter(walk: Walk, text: str) -> None:
-    """Press the keys of a text."""
-    walk.page.keyboard.type(text)
-
-
-def key(walk: Walk, name: str) -> None:
-    """Press a key by its name."""
-    walk.page.keyboard.press(name)
 
 
 def see(walk: Walk, selector: str, fact: str | int | None = None) -> None:
@@ -121,21 +101,11 @@ def open_plus(walk: Walk, *choices: str) -> None:
         walk.page.locator(".alternative", has_text=choice).first.click()
 
 
-def share(walk: Walk) -> None:
-    """Let others open the answer."""
-    watched.share(walk.page)
-
-
 def find_preview(walk: Walk, question: str, answer: str) -> None:
     """Expect the question and its answer in the tags that other sites read."""
     head = walk.page.request.get(walk.page.url).text().partition("</head>")[0]
     assert f'property="og:title" content="{question}"' in head, "the link has no title"
     assert answer in head, "the preview has no answer"
-
-
-def open_frame(walk: Walk) -> None:
-    """Open the answer as a frame of another page does."""
-    walk.page.goto(walk.page.url.replace("/run/", "/embed/"))
 
 
 def download(walk: Walk, kind: str, pattern: str, button: str = "Download") -> None:
@@ -159,11 +129,6 @@ def copy_code(walk: Walk, name: str, text: str) -> None:
         walk.page.get_by_role("button", name=button, exact=True).click()
     reads = "async text => (await navigator.clipboard.readText()).includes(text)"
     walk.page.wait_for_function(reads, arg=text)
-
-
-def pin(walk: Walk, board: str, is_new: bool = False) -> None:
-    """Pin the answer to a board."""
-    watched.pin_here(walk.page, board, is_new=is_new)
 
 
 def drop(walk: Walk, name: str) -> None:

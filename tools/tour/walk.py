@@ -3,10 +3,9 @@
 import re
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from tests.server.browser.watched import (
 __all__ = ["START", "VARIANTS", "Outcome", "Step", "Variant", "Walk"]
 
 START = "/?graph=space"
-STYLE = ".follow-up { position: static !important }"  # else it covers the middle of a picture
+STYLE = ".follow-up, .bar { position: static !important }"  # else they cover a part of the picture
 MAX_PICTURE_PIXELS = 2600
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 LEFT = "net::ERR_ABORTED"
@@ -67,11 +66,6 @@ class Walk:
         texts = {} if language == "en" else dict(read_texts(language))
         return re.sub(r"\{([A-Z][^}]*)\}", lambda match: texts.get(match[1], match[1]), text)
 
-    def act(self, name: str, *arguments: Any) -> None:
-        """Do what a function of `acts` does."""
-        translated = (self.translate(arg) if isinstance(arg, str) else arg for arg in arguments)
-        getattr(import_module("tools.tour.acts"), name)(self, *translated)
-
 
 @dataclass(frozen=True)
 class Step:
@@ -114,12 +108,14 @@ class Outcome:
         return not (self.check or self.console or self.axe)
 
     @classmethod
-    def measure(cls, walk: Walk, step: Step, variant: str, picture: Path) -> "Outcome":
+    def measure(
+        cls, walk: Walk, step: Step, variant: str, picture: Path, run_act: Callable[..., None]
+    ) -> "Outcome":
         """Walk a step, take its picture, and look for all that is wrong."""
         began, wrong = time.monotonic(), list[str]()
         try:
             for act in step.acts:
-                walk.act(*act)
+                run_act(walk, *act)
             if step.settles:
                 settle(walk.page)
         except (AssertionError, BrowserError) as error:
