@@ -35,7 +35,7 @@ from askgraph.server.page import is_built
 
 ROOT = Path(__file__).parents[2]
 STEPS = Path(__file__).with_name("steps.toml")
-TIMEOUT_MILLISECONDS = 20_000
+TIMEOUT_MILLISECONDS = 30_000
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 COVER_QUESTION = "Which moons are larger than Mercury?"
 

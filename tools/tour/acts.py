@@ -18,6 +18,7 @@ from tests.server.browser.watched import TRANSFERRED, Watch
 from tests.servers.served import ServedProcess
 from tools.tour.walk import START, Walk
 
+BUILD_MILLISECONDS = 60_000
 BACKGROUND = "shown => getComputedStyle(shown).backgroundColor"
 PANELS = (("/graphs", "/graphs/space"), ("/graphs", "/history"), ("/history", "/boards"),
           ("/boards", "/graphs"))  # fmt: skip
@@ -143,7 +144,8 @@ def drop(walk: Walk, name: str) -> None:
 
 def await_graph(walk: Walk, name: str, answer: str) -> None:
     """Wait until a graph is ready and its first questions have answers; remove it in the end."""
-    expect(walk.page.get_by_role("heading", name=f"{name} is ready.")).to_be_visible()
+    ready = walk.page.get_by_role("heading", name=f"{name} is ready.")
+    expect(ready).to_be_visible(timeout=BUILD_MILLISECONDS)
     expect(walk.page.get_by_role("region", name="First questions")).to_contain_text(answer)
     path = f"{walk.watch.address}/api/v1/graphs/{name}"
     walk.cleanup.callback(walk.page.request.delete, path)
@@ -159,7 +161,7 @@ def write(walk: Walk, query: str) -> None:
 def hold(walk: Walk, url: str) -> None:
     """Keep requests waiting until the end."""
     held: list[Route] = []
-    walk.page.route(url, held.append)
+    walk.page.route(url, lambda route: held.append(route))
 
     def release() -> None:
         for route in held:

@@ -22,7 +22,14 @@ from tests.server.browser.watched import (
 __all__ = ["START", "VARIANTS", "Outcome", "Step", "Variant", "Walk"]
 
 START = "/?graph=space"
-STYLE = ".follow-up, .bar { position: static !important }"  # else they cover a part of the picture
+STAY = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(".follow-up, .bar { position: static !important }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  return [innerWidth, document.documentElement.scrollHeight];
+}"""
+"""Takes parts that float to their places, where they cover nothing; returns the page's size."""
+
 MAX_PICTURE_PIXELS = 2600
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 LEFT = "net::ERR_ABORTED"
@@ -118,17 +125,16 @@ class Outcome:
                 run_act(walk, *act)
             if step.settles:
                 settle(walk.page)
-        except (AssertionError, BrowserError) as error:
+        except (AssertionError, BrowserError, RuntimeError) as error:  # a server may not start
             wrong.append(re.sub(r"\x1b\[\d+m", "", str(error)).strip()[:600] or repr(error))
-        height = walk.page.evaluate("document.documentElement.scrollHeight")
-        clip = {"x": 0, "y": 0, "width": walk.page.evaluate("innerWidth")}
-        clip["height"] = min(height, MAX_PICTURE_PIXELS)
-        walk.page.screenshot(path=picture, full_page=True, clip=clip, style=STYLE)  # type: ignore[arg-type]
         if not walk.page.evaluate(FITS):
             wrong.append("the page is wider than the window")
         if walk.variant.language != "en":
             wrong += (f"English: {text}" for text in english_left(walk.page, walk.variant.language))
         axe = violations(walk.page)
+        width, height = walk.page.evaluate(STAY)
+        size = {"width": width, "height": min(height, MAX_PICTURE_PIXELS)}
+        walk.page.screenshot(path=picture, full_page=True, clip={"x": 0, "y": 0, **size})  # type: ignore[typeddict-item]
         walk.cleanup.close()
         heard = [*walk.watch.faults(), *(text for text in walk.watch.failed if LEFT not in text)]
         console = [text for text in heard if not any(word in text for word in step.expected)]
