@@ -134,7 +134,7 @@ class Outcome:
         axe = violations(walk.page)
         width, height = walk.page.evaluate(STAY)
         size = {"width": width, "height": min(height, MAX_PICTURE_PIXELS)}
-        walk.page.screenshot(path=picture, full_page=True, clip={"x": 0, "y": 0, **size})  # type: ignore[typeddict-item]
+        walk.page.screenshot(path=picture, full_page=True, clip={"x": 0, "y": 0, **size})  # type: ignore[arg-type]
         walk.cleanup.close()
         heard = [*walk.watch.faults(), *(text for text in walk.watch.failed if LEFT not in text)]
         console = [text for text in heard if not any(word in text for word in step.expected)]
