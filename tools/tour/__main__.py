@@ -25,13 +25,14 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.fleet import FLEET
 from tests.server.browser.graphs import DEPOTS, TOWNS
 from tests.server.browser.watched import ARGUMENTS, CHROMIUM, Watch, ask_anew
-from tests.servers.served import ServedProcess, sample_workspace
+from tests.servers.served import ServedThread, sample_workspace
 from tools.accuracy_floors import align, data_folder
 from tools.tour.acts import run_act
 from tools.tour.answers import picture_answers
 from tools.tour.walk import START, VARIANTS, Outcome, Step, Walk
 
 from askgraph.server.page import is_built
+from askgraph.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 STEPS = Path(__file__).with_name("steps.toml")
@@ -77,7 +78,7 @@ def walk_variants(options: argparse.Namespace, browser: Browser, folder: Path) -
         pictures.mkdir(parents=True, exist_ok=True)
         served = folder / name
         shutil.copytree(built, served)
-        with ServedProcess.start(served) as server:
+        with ServedThread(Workspace(served), grace=0) as server:
             watch = Watch(browser, server.url)
             page = watch.page(START, locale=variant.language, permissions=CLIPBOARD, **variant.look)
             context = page.context
@@ -124,8 +125,7 @@ def format_table(outcomes: Sequence[Outcome]) -> str:
 
 def picture_cover(browser: Browser, folder: Path) -> int:
     """Take the picture of the page that the README shows."""
-    sample_workspace(folder)
-    with ServedProcess.start(folder) as server:
+    with ServedThread(sample_workspace(folder)) as server:
         page = Watch(browser, server.url).page(width=1100, height=720)
         ask_anew(page, COVER_QUESTION)
         page.screenshot(path=ROOT / "docs" / "page.png")

@@ -15,8 +15,10 @@ from playwright.sync_api import Page, Route, TimeoutError, expect
 from tests.server.browser import watched
 from tests.server.browser.graphs import DEPOTS, TOWNS
 from tests.server.browser.watched import TRANSFERRED, Watch
-from tests.servers.served import ServedProcess
+from tests.servers.served import ServedThread
 from tools.tour.walk import START, Walk
+
+from askgraph.workspace import Workspace
 
 BUILD_MILLISECONDS = 60_000
 BACKGROUND = "shown => getComputedStyle(shown).backgroundColor"
@@ -170,9 +172,9 @@ def hold(walk: Walk, url: str) -> None:
     walk.cleanup.callback(release)
 
 
-def open_server(walk: Walk, folder: Path, stack: ExitStack, *options: str) -> Page:
+def open_server(walk: Walk, folder: Path, stack: ExitStack) -> Page:
     """Start another server, and open its first page."""
-    server = stack.enter_context(ServedProcess.start(folder, *options))
+    server = stack.enter_context(ServedThread(Workspace(folder), grace=0))
     walk.watch = Watch(walk.watch.browser, server.url, walk.watch.wrong)
     walk.cleanup.callback(walk.watch.close)
     return walk.watch.page(locale=walk.variant.language, **walk.variant.look)
@@ -198,9 +200,8 @@ def lose_server(walk: Walk) -> None:
 
 def restart_server(walk: Walk) -> None:
     """Start the server again, and expect that every page notices it by itself."""
-    port = walk.watch.address.rpartition(":")[2]
-    folder = Path(f"{walk.folder}-lost")
-    walk.cleanup.enter_context(ServedProcess.start(folder, "--port", port))
+    port, place = walk.watch.address.rpartition(":")[2], Workspace(Path(f"{walk.folder}-lost"))
+    walk.cleanup.enter_context(ServedThread(place, port=int(port), grace=0))
     for page in (walk.page, *walk.pages):
         expect(page.get_by_role("alert")).to_have_count(0)
     expect(walk.pages[0].locator(".term-list a").first).to_be_visible()

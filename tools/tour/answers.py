@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Browser
 from playwright.sync_api import Error as BrowserError
 from tests.server.browser.watched import Watch, ask_anew
-from tests.servers.served import ServedProcess
+from tests.servers.served import ServedThread
 from tools.natural_cases import FOLDERS
 
 from askgraph import sample
@@ -38,7 +38,7 @@ def picture_answers(
     for kg in {item.get("kg") for item in items}:
         path = natural / "kg" / kg if kg else sample.graph_path()
         workspace.add(path.stem, [path])
-    with ServedProcess.start(folder) as server:
+    with ServedThread(workspace) as server:
         watch = Watch(browser, server.url)
         page, answers = watch.page(), list[dict[str, Any]]()
         for number, item in enumerate(items, 1):
