@@ -128,7 +128,7 @@ function Sized({ pins, graph, elsewhere, tiles, about, width }: MapViewProps & {
         <summary class="muted small">{say.placesList}</summary>
         <ul class="pin-list newspaper">
           {pins.map((pin, index) => (
-            <li key={pin.row}>
+            <li key={pin.row} class="row tight">
               <QuietButton
                 aria-pressed={pin === chosen}
                 onClick={() => {
