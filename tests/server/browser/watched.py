@@ -259,7 +259,8 @@ _DROP = """(element, [name, bytes]) => {
 
 SHOWN = """() => {
   const found = [];
-  const own = node => !node.closest("[lang=en]:not(html), noscript, .cm-editor, svg[aria-hidden]");
+  const graph = "noscript, .cm-editor, .facts a, svg[aria-hidden]";
+  const own = node => !node.closest(`[lang=en]:not(html), ${graph}`);
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode())
     if (own(walk.currentNode.parentElement)) found.push(walk.currentNode.data);

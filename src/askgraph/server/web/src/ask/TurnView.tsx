@@ -63,7 +63,8 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
 function QuestionWords({ turn }: { turn: Turn }) {
   const { words } = turn.marked.value;
   const unused = new Set(turn.run.value?.answer?.unused_words.flatMap((word) => word.split(" ")));
-  if (words.length === 0) return <>{turn.question}</>;
+  if (words.length === 0)
+    return <>{turn.question || (turn.state.value === "failed" && say.refusal)}</>;
   return (
     <>
       {words.map(({ text, mark, means }, at) =>
