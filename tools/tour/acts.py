@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, Route, TimeoutError, expect
+from playwright.sync_api import Page, TimeoutError, expect
 from tests.server.browser import watched
 from tests.server.browser.graphs import DEPOTS, TOWNS
 from tests.server.browser.watched import TRANSFERRED, Watch
@@ -161,15 +161,8 @@ def write(walk: Walk, query: str) -> None:
 
 
 def hold(walk: Walk, url: str) -> None:
-    """Keep requests waiting until the end."""
-    held: list[Route] = []
-    walk.page.route(url, lambda route: held.append(route))
-
-    def release() -> None:
-        for route in held:
-            route.abort()
-
-    walk.cleanup.callback(release)
+    """Keep requests waiting until the page is closed."""
+    walk.page.route(url, lambda route: None)
 
 
 def open_server(walk: Walk, folder: Path, stack: ExitStack) -> Page:
