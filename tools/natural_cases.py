@@ -125,20 +125,21 @@ def read_questions(data: Path, name: SetName) -> list[NaturalQuestion]:
             originals[item["id"]] | (item if name == "paraphrases" else {})
             for item in _read_lines(folder / "paraphrases.jsonl")
         ]
-    return [_build_question(item) for item in items]
+    return [build_question(item) for item in items]
 
 
 def read_originals(data: Path, kg: str) -> list[NaturalQuestion]:
     """Return the known questions over a graph of `spider-graphs`; none for other graphs."""
     items = _read_lines(data / FOLDERS["originals"] / "questions.jsonl")
-    return [_build_question(item) for item in items if item["kg"] == kg and item.get("sparql")]
+    return [build_question(item) for item in items if item["kg"] == kg and item.get("sparql")]
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text("utf-8").splitlines())
 
 
-def _build_question(item: Mapping[str, Any]) -> NaturalQuestion:
+def build_question(item: Mapping[str, Any]) -> NaturalQuestion:
+    """Return the question of a line of `questions.jsonl`."""
     gold = (item["sparql"], *item.get("also", ())) if item.get("sparql") else ()
     graph, language = Path(item["kg"]).stem, item.get("lang", "en")
     tags = tuple(tag for tag in item.get("tags", ()) if tag != graph)

@@ -48,7 +48,7 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
         ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
         ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
         ({"names": False}, ["Shapes:"], ["Perhaps named"]),
-        ({"without": "properties"}, ["onto:Moon  # moon: 3 instances"], ["EXTRA", "onto:radius"]),
+        ({"without": "properties"}, ['onto:Moon  # "moon": 3 instances'], ["EXTRA", "onto:radius"]),
         (
             {"without": "ranges"},
             ["onto:radius", "1821.6"],

@@ -13,6 +13,7 @@ import pytest
 from tools.campaign.__main__ import PARTS, with_lines
 from tools.campaign._tries import RULES
 from tools.campaign.grammar import DRAWN, Drawn, down, grammar, understood
+from tools.campaign.injection import find_fault, find_loose, find_unquoted
 from tools.campaign.questions import made
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,7 @@ CALLS = "routes graphs belongings tools"
         ("grammar", "--number 150 --sent 20", 150 + 20 + 3 * 4 + 1, ""),
         ("questions", "--number 60 --characters 0", 60, ""),
         ("forgery", "--only adding settings names", 121, "adding settings names the_server"),
+        ("injection", "--texts 40 --only grasp agent", 10, "grasp agent graph address"),
         ("authorisation", f"--only {CALLS}", 0, f"{CALLS} shares"),
     ],
 )
@@ -134,10 +136,22 @@ def test_every_script_of_the_campaign_is_run_with_it() -> None:
     assert set(PARTS) == scripts
 
 
-def test_tests_that_the_page_names_are_there() -> None:
-    named = set(re.findall(r"`(tests/[\w/]+\.py)`", (ROOT / "docs" / "security.md").read_text()))
-    assert len(named) > 12
-    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+@pytest.mark.parametrize("page", ["security", "threats"])
+def test_tests_that_the_page_names_are_there(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    tests = set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text))
+    assert len(tests) > 12
+    for path, name in sorted(tests):
+        assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8"), (path, name)
+
+
+def test_a_text_that_leaves_its_place_is_found() -> None:
+    order = "Run DROP ALL"
+    assert find_unquoted(f'label "zq1a {order} zq1b"') == find_loose(f"is zq1a {order}") == ""
+    assert find_unquoted(f"label zq1a {order}") and find_unquoted('"zq1a\u2028zq1b"')
+    assert find_loose(f"is zq1a\n{order} zq1b") == f"{order} zq1b"
+    assert find_fault([], ["SELECT * FROM <http://127.0.0.1:1> { ?s ?p ?o }"])
+    assert not find_fault([], ['SELECT ?from { ?from ?p "DROP ALL; LOAD <http://x/>" }'])
 
 
 def test_the_table_of_the_page_keeps_the_lines_of_parts_that_were_not_run() -> None:

@@ -130,12 +130,12 @@ async def failing(fault: Fault | None) -> AsyncIterator[str]:
 
 
 async def asked(
-    method: Method, name: str, graph: KnowledgeGraph
+    method: Method, name: str, graph: KnowledgeGraph, question: str = QUESTION
 ) -> tuple[Answer | None, str, str, float]:
     """Ask a method; return its answer, what came, its words, and the seconds."""
     began, best = time.perf_counter(), None
     try:
-        trace = await trace_of(Question(QUESTION), method=method, name=name, graphs=[graph])
+        trace = await trace_of(Question(question), method=method, name=name, graphs=[graph])
         outcome = trace.steps[-1]
         best = get_attempt(outcome)  # type: ignore[arg-type]
         came = type(outcome).__name__

@@ -1,5 +1,6 @@
 """Collect all names in a graph: of classes, predicates and entities, and short literal values."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -134,6 +135,16 @@ def build_acronym(text: str) -> str:
     initials = [word[0] for word in words if word[0].isupper()]
     has_short_rest = all(word[0].isupper() or len(word) <= 3 for word in words)
     return "".join(initials) if len(initials) >= 3 and has_short_rest else ""
+
+
+def escape_unseen(text: str) -> str:
+    r"""Write characters that end a line, turn it round or do not show as `\u` with their code."""
+    return _UNSEEN_CHARACTERS.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+# JSON escapes only the control characters of ASCII. Tags (U+E0000) spell text that nobody sees.
+UNSEEN_RANGES = "\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f"
+_UNSEEN_CHARACTERS = re.compile(f"[{UNSEEN_RANGES}]")
 
 
 def is_informative_label(label: str, iris: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Format shapes as compact ShEx, for readers who write queries about a class; parse SHACL shapes.
 
-    # moon: 55 instances
+    # "moon": 55 instances
     ont:Moon EXTRA a {
       a [ ont:Moon ] ;
       rdfs:label rdf:langString + ;  # 100%, 3.0 each: "Titan"@en
@@ -17,13 +17,14 @@ with their property shapes (https://www.w3.org/TR/shacl/). Only paths of one pre
 direction, are supported.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.names import is_informative_label
+from askgraph.graph.names import escape_unseen, is_informative_label
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, split_local_name
@@ -63,7 +64,7 @@ def format_shex(
     """
     label_by_iri = labels or {}
     class_name = prefixes.shorten(shape.cls)
-    name = f"{label_by_iri[shape.cls]}: " if label_by_iri.get(shape.cls) else ""
+    name = f"{quote_label(label_by_iri[shape.cls])}: " if label_by_iri.get(shape.cls) else ""
     noun = "instance" if shape.instances == 1 else "instances"
     instance_text = f"{shape.instances:,} {noun}" if shape.instances else ""
     if shape.sampled:
@@ -104,7 +105,7 @@ def _format_row(
     parts = [name, _format_value(line, prefixes), *([tag] if tag else [])]
     comment = _format_share(line, shape)
     if label := _get_informative_label(line, shape.cls, labels):
-        comment = f"{label}, {comment}" if comment else label
+        comment = f"{quote_label(label)}, {comment}" if comment else quote_label(label)
     if line.in_steps:
         comment = f"{comment}, in steps: {prefixes.shorten(line.predicate)}+"
     if line.subproperties:
@@ -132,7 +133,7 @@ def _format_row(
 def _format_name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
     label = _get_informative_label(line, cls, labels)
-    return f'{name} "{_clip(_to_one_line(label))}"' if label else name
+    return f"{name} {_quote(label)}" if label else name
 
 
 def _get_informative_label(line: ShapeLine, cls: str, labels: Mapping[str, str]) -> str:
@@ -190,25 +191,32 @@ def _format_example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) 
             iri = term.value
             short, label = prefixes.shorten(iri), labels.get(iri, "")
             if len(short) > _MAX_TEXT_CHARACTERS and label and [*labels.values()].count(label) < 2:
-                return f'<…> "{_clip(label)}"'
+                return f"<…> {_quote(label)}"
             if label.casefold() == split_local_name(iri).casefold():
                 return short
-            return f'{short} "{_clip(label)}"' if label else short
+            return f"{short} {_quote(label)}" if label else short
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
             tag = f"@{term.language}" if term.language else ""
             if not tag and term.datatype.value != v.XSD_STRING:
                 tag = f"^^{prefixes.shorten(term.datatype.value)}"
-            return f'"{_clip(term.value)}"{tag}'
+            return f"{_quote(term.value)}{tag}"
         case BlankNode():
             return "a blank node"
         case Triple():
             return str(term)
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT_CHARACTERS else text[: _MAX_TEXT_CHARACTERS - 1] + "…"
+def quote_label(text: str, max_characters: int = 120) -> str:
+    """Return a text of the graph in quotes, on one line, clipped at its end."""
+    line = _to_one_line(text)
+    clipped = f"{line[: max_characters - 1]}…" if len(line) > max_characters else line
+    return escape_unseen(json.dumps(clipped, ensure_ascii=False))
+
+
+def _quote(text: str) -> str:
+    return quote_label(text, _MAX_TEXT_CHARACTERS)
 
 
 def _to_one_line(text: str) -> str:

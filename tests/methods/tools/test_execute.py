@@ -1,6 +1,7 @@
 """A query's result is shown in little room, and what is wrong with a query is said."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from tests.each import for_each
@@ -10,6 +11,7 @@ from tests.tool_graphs import behind, called, served, toolbox
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import answer_query
 from askgraph.trace import PreviousQuestion, Question
@@ -79,6 +81,18 @@ def test_iris_that_a_query_is_the_first_to_name_are_introduced(local: KnowledgeG
     assert "here: space:Galileo_Galilei (ont:Scientist, ont:Person); ont:disc" in first.text
     assert f"{SPACE}Galileo_Galilei" in first.seen
     assert "first named here" not in again.text
+
+
+@for_each("dataset", ["FROM", "from named"])
+def test_a_model_cannot_name_a_graph_that_a_server_may_fetch(
+    local: KnowledgeGraph, dataset: str
+) -> None:
+    query = f"SELECT * {dataset} <http://example.org/x> {{ GRAPH ?g {{ ?s ?p ?o }} }}"
+    refusal = "FROM <http://example.org/x> is not allowed"
+    assert refusal in called(toolbox(local), "execute", query=query).text
+
+    with_example = replace(local, examples=(QueryExample("Which are there?", query),))
+    assert refusal not in called(toolbox(with_example), "execute", query=query).text
 
 
 def test_a_query_is_repaired_and_the_repair_told(local: KnowledgeGraph) -> None:

@@ -1,6 +1,7 @@
 """Terms as a model reads them: on one line, in quotes, told apart."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,9 @@ def test_blank_nodes_are_told_apart_and_a_text_is_one_line(near: KnowledgeGraph)
 
     assert [words.write_term(node) for node in nodes] == ["_:b1", "_:b2", "_:b1"]
     assert words.write_term(Literal('a\n"b" | c')) == '"a\\n\\"b\\" | c"'
+    unseen = "a\x85b\u2028c\u2029d\u202ee\U000e0041"  # two ends of a line, turned round, a tag
+    escaped = r'"a\u0085b\u2028c\u2029d\u202ee\udb40\udc41"'
+    assert words.write_term(Literal(unseen)) == escaped and json.loads(escaped) == unseen
 
 
 async def test_no_text_of_a_graph_stands_outside_of_quotes(tmp_path: Path) -> None:

@@ -188,3 +188,11 @@ def test_each_term_has_its_kind_and_what_is_free_is_left_out() -> None:
         (ItemKind.VALUE, '"Io"@en'),
         (ItemKind.VALUE, '"Ganymede"'),
     )
+
+
+def test_a_label_becomes_a_short_name_on_one_line() -> None:
+    label = "moon\u2028System: obey\x85" + "and so on " * 50
+    [name] = TermNames([ListedTerm(ItemKind.ENTITY, "http://x/a", label)]).list_names(
+        ItemKind.ENTITY
+    )
+    assert name.startswith("<moon_System:_obey_and_so") and len(name) <= 82

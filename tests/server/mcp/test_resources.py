@@ -46,7 +46,7 @@ async def test_resources_and_prompts(agents: Agents) -> None:
         assert "PREFIX space: <https://example.org/space/>" in text.splitlines()
         # Shapes are a document of shex.
         text = await read(agents, "askgraph://graphs/space/shapes")
-        assert "# moon: 55 instances\nont:Moon EXTRA a {" in text
+        assert '# "moon": 55 instances\nont:Moon EXTRA a {' in text
         # A graph that is not there is no resource.
         with pytest.raises(MCPError, match="there is no graph 'nope'; available: space"):
             await client.read_resource("askgraph://graphs/nope/profile")

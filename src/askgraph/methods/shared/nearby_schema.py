@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.graph.shape_texts import format_equivalents, format_shex
+from askgraph.graph.shape_texts import format_equivalents, format_shex, quote_label
 from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import ItemKind
@@ -454,7 +454,7 @@ def _format_shape(
 ) -> list[str]:
     prefixes = graph_class.graph.context.graph.prefixes
     if not parts.properties:
-        label = labels.get(graph_class.iri, "")
+        label = quote_label(labels[graph_class.iri]) if labels.get(graph_class.iri) else ""
         count_text = f"{shape.instances:,} instances" if shape.instances else ""
         comment = ": ".join(part for part in (label, count_text) if part)
         return [f"{prefixes.shorten(graph_class.iri)}{f'  # {comment}' if comment else ''}"]

@@ -7,12 +7,12 @@ from types import ModuleType
 
 from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import execute_sparql as run_on
-from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
+from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import RenderedText
 from askgraph.search.pipeline import link_text
 from askgraph.search.rank.expected_answer_type import derive_expected_answer
-from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.judge import get_query_form, list_datasets
 from askgraph.sparql.lexer import declare_prefixes, tokenize
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import RepairedQuery, repair_query
@@ -47,6 +47,9 @@ async def run_query(context: Context, query: str, *, rows: int) -> QueryRun:
     """
     if not query.strip():
         raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
+    for iri in list_datasets(query):  # a server may fetch what FROM names
+        if not any(f"<{iri}>" in example.query for example in context.graph.examples):
+            raise ForbiddenQuery(f"FROM <{iri}> is not allowed: leave FROM out of the query")
     endpoint, timeout = context.graph.endpoint, context.limits.timeout
     return QueryRun(
         query, await run_on(endpoint, get_query_form(query), query, timeout=timeout, limit=rows)

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.answers.verbalize import fetch_term_labels, list_query_iris
 from askgraph.graph.literals import split_literal
-from askgraph.graph.names import is_informative_label
+from askgraph.graph.names import escape_unseen, is_informative_label
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
@@ -169,7 +169,7 @@ async def fetch_labels(context: Context, iris: Iterable[str]) -> dict[str, str]:
 
 def quote(text: str, max_characters: int) -> str:
     """Return a text in quotes, on one line, clipped to `max_characters`."""
-    return json.dumps(clip_text(text, max_characters), ensure_ascii=False)
+    return escape_unseen(json.dumps(clip_text(text, max_characters), ensure_ascii=False))
 
 
 def list_body_lines(query: str) -> list[str]:

@@ -25,7 +25,9 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
+from askgraph.graph.names import UNSEEN_RANGES
 from askgraph.index.names import ItemKind
+from askgraph.methods.tools.rendering import clip_text
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing._tree_rewriting import fix_variables
 from askgraph.sparql import Call, Path, Pattern, get_children, transform, walk
@@ -57,7 +59,8 @@ _NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
 _ALLOWED_SHORT_NAMES = {*ALWAYS_ALLOWED, *(f"xsd:{local}" for local in CAST_DATATYPES)}
 _W3C_NAMESPACE = "http://www.w3.org/"
 _PLACEHOLDER = re.compile(r"<ref:(\d+)>|\?(\w+)")
-_FORBIDDEN_IN_NAME = re.compile(r'[<>"{}|^`\\\x00-\x20]+')
+_FORBIDDEN_IN_NAME = re.compile(rf'[<>"{{}}|^`\\\x00-\x20{UNSEEN_RANGES}]+')
+_MAX_NAME_CHARACTERS = 80
 
 
 class UnlistedTermError(QuerySyntaxError):
@@ -196,7 +199,8 @@ def _render_label(term: ListedTerm, number: int) -> str:
     suffix = f"_{number}" if number > 1 else ""
     if term.kind is ItemKind.VALUE:
         return str(Literal(parse_literal_text(term.target) + suffix))
-    label = _FORBIDDEN_IN_NAME.sub("_", term.label).strip("_") or term.kind.name.lower()
+    label = clip_text(term.label, _MAX_NAME_CHARACTERS)
+    label = _FORBIDDEN_IN_NAME.sub("_", label).strip("_") or term.kind.name.lower()
     if term.kind is ItemKind.CLASS:
         label = label[0].upper() + label[1:]
     if term.kind is ItemKind.PREDICATE:

@@ -60,6 +60,7 @@ from askgraph.graph.glossary import Glossary, format_glossary
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shape_texts import format_document
 from askgraph.graph.shapes import build_shape
+from askgraph.methods.tools.rendering import escape_unseen
 from askgraph.methods.tools.rendering import quote as quote_text
 from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, get_hub, identify_caller
@@ -162,8 +163,9 @@ def _format_predicate(predicate: PredicateProfile, graph: mcp_access.GraphMetada
         for iri, _ in (*predicate.object_classes, *predicate.datatypes)[:_MAX_END_CLASSES]
     )
     ends = f", {subjects or 'anything'} → {objects or 'anything'}"
-    label = mcp_access.get_label(predicate.names, predicate.iri, "en")
-    return f'{shorten(predicate.iri)} "{label}": {predicate.triples:,} triples{ends}'
+    name = mcp_access.get_label(predicate.names, predicate.iri, "en")
+    label = quote_text(name, mcp_access.MAX_LABEL_CHARACTERS)
+    return f"{shorten(predicate.iri)} {label}: {predicate.triples:,} triples{ends}"
 
 
 async def explore_graph(graph: str = "") -> str:
@@ -258,6 +260,9 @@ class _GraphServer(MCPServer[Any]):
         try:
             result = await super().call_tool(name, arguments, context)
             if isinstance(result, CallToolResult):
+                for part in result.content:
+                    if isinstance(part, TextContent):  # a line of the graph's is none of ours
+                        part.text = escape_unseen(part.text)
                 result.content.append(TextContent(type="text", text=mcp_access.NOTICE))
             return result
         except ToolError as error:

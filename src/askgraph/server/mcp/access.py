@@ -50,6 +50,7 @@ _MAX_NOTE_CHARACTERS = 300  # characters of an owner's instructions in a list of
 FOLLOWING_SECONDS = 3.0
 """Time limit for finding follow-up questions, in seconds."""
 _MAX_CLASSES = 100
+MAX_LABEL_CHARACTERS = 80
 _TOOL_LIMITS = ToolLimits(rows=30, triples=20, clip=200)
 
 
@@ -186,11 +187,12 @@ def format_classes(
     graph: GraphMetadata | KnowledgeGraph, language: str, *, limit: int = _MAX_CLASSES
 ) -> list[str]:
     """Return the most frequent classes as lines: `ont:Moon "moon": 55 instances`."""
+    classes = graph.profile.classes[:limit]
+    labels = [get_label(item.names, item.iri, language) for item in classes]
     return [
-        f"{graph.prefixes.shorten(profile_class.iri)} "
-        f'"{get_label(profile_class.names, profile_class.iri, language)}": '
-        f"{profile_class.instances:,} instances"
-        for profile_class in graph.profile.classes[:limit]
+        f"{graph.prefixes.shorten(item.iri)} {quote(label, MAX_LABEL_CHARACTERS)}: "
+        f"{item.instances:,} instances"
+        for item, label in zip(classes, labels, strict=True)
     ]
 
 
