@@ -119,7 +119,8 @@ def find_loose(text: str) -> str:
 def find_fault(requests: Sequence[llm.Request], queries: Sequence[str]) -> str:
     """Return what is wrong with the requests to a model and the queries that the graph ran."""
     for query in queries:
-        if match := FORBIDDEN.search(re.sub(r"#.*", "", LITERAL.sub('""', query))):
+        plain = re.sub(r"<[^<>\s]*>", "<>", re.sub(r'"(?:[^"\\]|\\.)*"', '""', query))
+        if match := FORBIDDEN.search(re.sub(r"#.*", "", plain)):
             return f"{match[0]} was run: {query}"
     for message in (message for request in requests for message in request.messages):
         if isinstance(message, llm.System) and MARK.search(message.text):
