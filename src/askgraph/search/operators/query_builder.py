@@ -1373,17 +1373,16 @@ class QueryBuilder:
                 continue
             if require_name and self.schema.is_nameless(vertex.node.ids):
                 continue
-            if not (allow_lives or vertex is self.root) and _LASTING_KINDS & get_node_kinds(
-                self.schema, vertex.node.ids
-            ):
-                continue
+            is_lasting = not (allow_lives or vertex is self.root) and bool(
+                _LASTING_KINDS & get_node_kinds(self.schema, vertex.node.ids)
+            )
             ends = {end for _, end, _ in self.schema.spans}  # "the latest" began last
             present_predicates = sorted(self.list_predicates(vertex), key=ends.__contains__)
             for word in words:
                 for number in present_predicates:
-                    is_fitting = (
-                        self.schema.get_sort(number) in sorts and number not in life_predicates
-                    )
+                    sort = self.schema.get_sort(number)
+                    is_fitting = sort in sorts and number not in life_predicates
+                    is_fitting &= not (is_lasting and sort in TEMPORAL_SORTS)
                     if is_fitting and word in self.schema.get_name_stems(number):
                         return build_unnamed_attachment(vertex, number)
         return None
