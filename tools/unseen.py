@@ -225,10 +225,11 @@ def measured(work: Work, *, as_it_is: bool = False) -> list[Attempt]:
     others = group_others([one.case for one in attempts if one.evidence], lambda case: case.held)
     models = {} if as_it_is else {style: fit_model(rest) for style, rest in others.items()}
 
+    def judge(evidence: Mapping[str, float]) -> float:
+        return decide.calibrate(decide.score_evidence(evidence))
+
     def weigh(one: Attempt) -> float:
-        model = models.get(
-            one.style, lambda evidence: decide.calibrate(decide.score_evidence(evidence))
-        )
+        model = models.get(one.style, judge)
         return model(one.evidence) * one.left if one.evidence else 0.0
 
     return [replace(one, confidence=weigh(one)) for one in attempts]

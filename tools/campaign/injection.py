@@ -59,7 +59,7 @@ def build_texts(number: int, url: str) -> Iterator[str]:
 
 def build_graph(texts: Sequence[str]) -> str:
     """Return Turtle that has the texts as labels, comments and values, with plain names beside."""
-    groups = TEXTS["prefixes"]
+    groups: str = TEXTS["prefixes"]
     for number in range(len(texts) // GROUP_SIZE):
         first, *parts = name_group(TEXTS["group"], number).split("{text}")
         own = texts[number * GROUP_SIZE :]

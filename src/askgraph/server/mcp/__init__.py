@@ -57,10 +57,10 @@ from starlette.types import Scope as AsgiScope
 from askgraph.errors import AskgraphError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Glossary, format_glossary
+from askgraph.graph.names import escape_unseen
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shape_texts import format_document
 from askgraph.graph.shapes import build_shape
-from askgraph.methods.tools.rendering import escape_unseen
 from askgraph.methods.tools.rendering import quote as quote_text
 from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, get_hub, identify_caller

@@ -7,7 +7,7 @@ import type { PageProps } from "../app/App.tsx";
 import { knownGraphs, knownMe, knownServer, may, need } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
-import { language } from "../i18n/index.ts";
+import { formatNumber, language } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { LinkButton, Named, ProblemNote, QuietButton, SureDialog } from "../parts/parts.tsx";
 import { GraphPage } from "./GraphPage.tsx";
