@@ -7,9 +7,9 @@ equal trees; `rename_variables` gives a tree readable names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
@@ -34,6 +34,8 @@ from askgraph.sparql import (
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import get_number_datatype
 
+_T = TypeVar("_T")
+
 Value: TypeAlias = Variable | Call
 """The value of a column or sort key: a variable, or an aggregate of one."""
 
@@ -51,6 +53,20 @@ _ALIAS_PREFIXES = {
 }
 _TYPE = NamedNode(v.RDF_TYPE)
 _TYPE_OR_BELOW = Path("/", (_TYPE, Path("*", (NamedNode(v.RDFS_SUB_CLASS_OF),))))
+
+
+def is_aggregate(value: object) -> bool:
+    """Return whether a value is an aggregate."""
+    return isinstance(value, Call) and value.is_aggregate
+
+
+def connect_variables(start: set[_T], variable_sets: Sequence[set[_T]]) -> set[_T]:
+    """Return the variables that sets with common variables connect to some, including these."""
+    reached, size = start, -1
+    while len(reached) > size:
+        size = len(reached)
+        reached = reached.union(*(variables for variables in variable_sets if variables & reached))
+    return reached
 
 
 @lru_cache(maxsize=256)

@@ -58,6 +58,7 @@ from askgraph.search.query_pieces import (
     get_predicate,
     get_value_variable,
     get_variable_number,
+    is_aggregate,
     list_patterns,
     parse_term,
 )
@@ -67,7 +68,7 @@ from askgraph.search.tokenize.question_operators import (
     Operator,
     QuestionOperators,
 )
-from askgraph.sparql import Call, Expression, Path, Pattern, Values
+from askgraph.sparql import Call, Path, Pattern, Values
 from askgraph.sparql.vocabulary import (
     DESCRIPTION_PREDICATES,
     WIKIBASE_DEPRECATED,
@@ -147,9 +148,6 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "lasted": OperatorRule(times.apply_lasted, shares_words=True),
 }
 """Rules of the operators that complete queries; the others only affect expansion or ranking."""
-
-
-_AGGREGATE_OPERATORS = ("average", "sum", "minimum", "maximum")
 
 
 _PAIR_OPERATORS = ("comparative", "superlative", "difference", "ratio", "sum", "count")
@@ -366,15 +364,13 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
         statement = triple.object
         number = query.schema.get_predicate_number(get_predicate(triple))
         if number is None or isinstance(triple.predicate, Path):
-            ids = np.zeros(0, dtype=np.int32)
-        elif isinstance(triple.subject, Variable):
+            continue
+        if isinstance(triple.subject, Variable):
             ids = query.graph.get_ends(number, inverse=True)
         else:
             subject = query.graph.terms.find(str(triple.subject))
-            if subject is None:
-                ids = np.zeros(0, dtype=np.int32)
-            else:
-                ids = query.graph.step(np.array([subject], dtype=np.int32), number)
+            subjects = np.array([] if subject is None else [subject], dtype=np.int32)
+            ids = query.graph.step(subjects, number)
         if not isinstance(statement, Variable) or not query.lookups.is_resource(ids):
             continue
         ranks = {query.graph.terms.get_term(int(node)) for node in query.graph.step(ids, rank)}
@@ -501,15 +497,10 @@ def _is_aggregate_restriction(query: QueryBuilder, position: int) -> bool:
     if operators.get_operators("each") or query.zones.is_listed(position):
         return False
     functions = {get_function(column) for column in query.draft.columns if isinstance(column, Call)}
-    aggregate_operators = (
-        []
-        if functions == {"COUNT"}
-        else list(operators.get_operators(*_AGGREGATE_OPERATORS, "share"))
-    )
-    aggregate_operators += operators.get_operators("count") if "COUNT" in functions else ()
-    return bool(functions and aggregate_operators) and position > min(
-        column.last for column in aggregate_operators
-    )
+    names = [] if functions == {"COUNT"} else [*aggregates.AGGREGATE_FUNCTIONS, "share"]
+    names += ["count"] if "COUNT" in functions else []
+    aggregate_operators = operators.get_operators(*names)
+    return bool(functions) and any(position > item.last for item in aggregate_operators)
 
 
 def choose_columns(query: QueryBuilder) -> None:
@@ -540,22 +531,13 @@ def choose_columns(query: QueryBuilder) -> None:
         shown_variables.append(query.choose_name_variable(vertex))
         query.shown_words |= 1 << min(vertex.name_positions)
     # "When …" without a named date shows the date of the result; likewise places and persons.
-    if (
-        query.operators.asks not in _VALUE_QUESTION_WORDS
-        or shown_variables
-        or totals
-        or query.draft.is_ask
-    ):
-        has_value = False
-    else:
-        attachment = find_asked_value(query)
-        if attachment is None:
-            has_value = False
-        else:
-            if attachment.predicate not in query.schema.value_predicates:
-                query.unknown += Penalty.UNNAMED_DATE
-            shown_variables.append(query.attach(attachment))
-            has_value = True
+    needs_value = query.operators.asks in _VALUE_QUESTION_WORDS and not query.draft.is_ask
+    needs_value = needs_value and not (shown_variables or totals)
+    attachment = find_asked_value(query) if needs_value else None
+    if attachment is not None:
+        if attachment.predicate not in query.schema.value_predicates:
+            query.unknown += Penalty.UNNAMED_DATE
+        shown_variables.append(query.attach(attachment))
     # "how many moons has the planet with the most moons".
     keys = [sort_key for sort_key, _ in draft.order]
     is_extreme_count = (
@@ -564,7 +546,7 @@ def choose_columns(query: QueryBuilder) -> None:
         and query.operators.asks == "number"
         and not shown_variables
     )
-    shows_root = not (has_value or repeated_vertices or is_extreme_count) and _is_root_shown(
+    shows_root = not (attachment or repeated_vertices or is_extreme_count) and _is_root_shown(
         query, positions, bool(shown_variables), bool(totals)
     )
     if shows_root and isinstance(query.root.term, Variable):
@@ -579,7 +561,7 @@ def choose_columns(query: QueryBuilder) -> None:
     draft.columns = [*context, *shown_variables, *totals]
     if (totals and shown_variables) or (query.is_grouped and not totals):
         # "Which boat is the fastest in each year": the boats are no groups.
-        is_first = "each" in query.notes and draft.limit == 1 and not any(map(_is_aggregate, keys))
+        is_first = "each" in query.notes and draft.limit == 1 and not any(map(is_aggregate, keys))
         chosen = shown_variables[:1] if is_first and shows_root else []
         draft.group_keys += [x for x in shown_variables if x not in (*draft.group_keys, *chosen)]
     _order_by_first_column(query)
@@ -645,14 +627,11 @@ def _iterate_linked_vertices(
 ) -> Iterator[Vertex]:
     """Yield the named vertices, of a class that words name, that are linked to a nameless node."""
     for vertex in query.draft.vertices:
-        is_linked = any(
-            {node, vertex.term} == {triple.subject, triple.object}
-            for triple in query.draft.patterns
-        )
-        has_name = (
-            is_linked and vertex.node.cls_link is not None and vertex.term not in shown_variables
-        )
-        if has_name and not query.schema.is_nameless(query.get_vertex_ids(vertex)):
+        if vertex.node.cls_link is None or vertex.term in shown_variables:
+            continue
+        ends = ({triple.subject, triple.object} for triple in query.draft.patterns)
+        is_linked = {node, vertex.term} in ends
+        if is_linked and not query.schema.is_nameless(query.get_vertex_ids(vertex)):
             yield vertex
 
 
@@ -665,7 +644,7 @@ def _is_listed_beside_root(query: QueryBuilder, vertex: Vertex) -> bool:
     if any(p == link.positions[0] - 1 for p, _ in query.projections):
         return False
     values = (*query.draft.columns, *(key for key, _ in query.draft.order))
-    if vertex.term in [get_value_variable(x) for x in values if _is_aggregate(x)]:
+    if vertex.term in [get_value_variable(x) for x in values if is_aggregate(x)]:
         return False
     return query.zones.is_listed(link.positions[0])
 
@@ -723,17 +702,13 @@ def _break_ties(query: QueryBuilder) -> None:
     draft = query.draft
     if draft.limit is None or not draft.order:
         return
-    keys = [get_value_variable(key) for key, _ in draft.order if not _is_aggregate(key)]
+    keys = [get_value_variable(key) for key, _ in draft.order if not is_aggregate(key)]
     shown_variables = [
         column
         for column in draft.columns
         if isinstance(column, Variable) and column not in draft.context
     ]
     draft.order += [(variable, False) for variable in shown_variables[:1] if variable not in keys]
-
-
-def _is_aggregate(value: Expression) -> bool:
-    return isinstance(value, Call) and value.is_aggregate
 
 
 def _finalize_candidates(query: QueryBuilder) -> Iterator[QueryCandidate]:
@@ -784,17 +759,13 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
     if query.is_grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
         draft.group_keys = []
     values = () if draft.is_ask else (*draft.columns, *(key for key, _ in draft.order))
-    if not draft.having and not any(map(_is_aggregate, values)):
+    if not draft.having and not any(map(is_aggregate, values)):
         draft.group_keys = []
     else:
         plain_variables = [element for element in draft.columns if isinstance(element, Variable)]
         draft.group_keys += [x for x in plain_variables if x not in draft.group_keys]
-        keys = [get_value_variable(key) for key, _ in draft.order if not _is_aggregate(key)]
-        draft.group_keys += [
-            sort_variable
-            for sort_variable in keys
-            if draft.group_keys and sort_variable not in draft.group_keys
-        ]
+        keys = [get_value_variable(key) for key, _ in draft.order if not is_aggregate(key)]
+        draft.group_keys += [x for x in keys if draft.group_keys and x not in draft.group_keys]
     if not _find_counted_variables(query).isdisjoint(draft.group_keys):
         return None  # one of each is counted
     _break_ties(query)

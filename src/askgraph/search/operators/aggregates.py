@@ -47,6 +47,7 @@ from askgraph.search.query_pieces import (
     build_aggregate,
     build_cast,
     build_filter,
+    connect_variables,
     get_alias,
     get_function,
     get_value_variable,
@@ -246,10 +247,8 @@ def _choose_group_vertex(query: QueryBuilder, counted: Vertex, operator: Operato
     ]
     if query.root in earlier_vertices or counted is query.root:
         return query.root
-    return next(
-        (x for x in earlier_vertices if has_many_between(query, x, counted)),
-        query.root,
-    )
+    owners = (x for x in earlier_vertices if has_many_between(query, x, counted))
+    return next(owners, query.root)
 
 
 def _group_by_vertex(query: QueryBuilder, vertex: Vertex) -> None:
@@ -272,12 +271,11 @@ def has_many_between(query: QueryBuilder, start: Vertex, end: Vertex) -> bool:
         if _can_fan_out(query, end.edge.predicate, end.edge.inverse):
             return True
         end = end.parent
-    for vertex in ancestors[: ancestors.index(end)] if end in ancestors else ():
-        if vertex.edge is not None and _can_fan_out(
-            query, vertex.edge.predicate, not vertex.edge.inverse
-        ):
-            return True
-    return False
+    return any(
+        vertex.edge is not None
+        and _can_fan_out(query, vertex.edge.predicate, not vertex.edge.inverse)
+        for vertex in (ancestors[: ancestors.index(end)] if end in ancestors else ())
+    )
 
 
 def _has_shown_property(query: QueryBuilder, vertex: Vertex) -> bool:
@@ -406,29 +404,16 @@ def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> Quer
     if len(instances) == len(query.get_vertex_ids(vertex)) or draft.subqueries or draft.negations:
         return None
     elements = [(x, set(find_variables(x)) - {group}) for x in tree.where.elements]
-    optional_variables, size = {counted_variable}, 0
-    while len(optional_variables) > size:
-        size = len(optional_variables)
-        optional_variables = optional_variables.union(
-            *(
-                element_variables
-                for _, element_variables in elements
-                if element_variables & optional_variables
-            )
-        )
+    optional_variables = connect_variables(
+        {counted_variable}, [element_variables for _, element_variables in elements]
+    )
     shown_variables = {
         get_value_variable(x) for x in list_column_values(tree) if isinstance(x, Variable)
     }
     if optional_variables & shown_variables or not any(not x for _, x in elements):
         return None
-    required = tuple(
-        element
-        for element, element_variables in elements
-        if not element_variables & optional_variables
-    )
-    optional = tuple(
-        element for element, element_variables in elements if element_variables & optional_variables
-    )
+    optional = tuple(x for x, variables in elements if variables & optional_variables)
+    required = tuple(x for x, variables in elements if not variables & optional_variables)
     where = Group((*required, Nested("OPTIONAL", Group(optional))))
     return replace(
         candidate,
@@ -812,13 +797,10 @@ def is_sole_request(query: QueryBuilder, operator: Operator) -> bool:
 def list_joined_operators(query: QueryBuilder, operator: Operator) -> tuple[Operator, ...]:
     """Return the operators that share a noun: "the minimum, average and maximum price"."""
     operators = query.operators.get_operators(*LISTABLE_OPERATORS)
-    index = next(
-        (number for number, candidate in enumerate(operators) if candidate.first == operator.first),
-        None,
-    )
-    if index is None:
+    starts = [candidate.first for candidate in operators]
+    if operator.first not in starts:
         return (operator,)
-    first = last = index
+    first = last = starts.index(operator.first)
     while first and _is_list_pair(query, operators[first - 1], operators[first]):
         first -= 1
     while last + 1 < len(operators) and _is_list_pair(query, operators[last], operators[last + 1]):
@@ -954,12 +936,8 @@ def _is_group_noun(query: QueryBuilder, slot: Slot) -> bool:
     """Return whether the noun of a slot is repeated after "each" or "per year"."""
     tokens = query.question.tokens
     nouns = {tokens[position].stem for position in range(slot.first, slot.last + 1)}
-    if any(
-        tokens[operator.last].stem in nouns
-        for operator in query.operators.get_operators(*_PERIOD_NAMES)
-    ):
-        return True
-    return any(
+    periods = query.operators.get_operators(*_PERIOD_NAMES)
+    return any(tokens[period.last].stem in nouns for period in periods) or any(
         tokens[position].stem in nouns
         for operator in query.operators.get_operators("each")
         for position in range(

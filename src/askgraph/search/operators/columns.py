@@ -57,24 +57,16 @@ def show_names(query: QueryBuilder) -> None:
             continue
         if query.used >> position & 1 or not query.zones.is_head(position):
             continue
-        slot = next(
-            (
-                candidate
-                for candidate in query.slots
-                if candidate.first <= position <= candidate.last
-            ),
-            None,
-        )
+        slots = (slot for slot in query.slots if slot.first <= position <= slot.last)
+        slot = next(slots, None)
         if _is_after_text_property(query, position) and (slot is None or slot.first == slot.last):
             query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
             query.used_slots |= set() if slot is None else {slot}
             continue
         vertex = find_owner_vertex(query, position, position)
-        if (
-            vertex is None
-            or not isinstance(vertex.term, Variable)
-            or _is_reserved(query, slot, vertex)
-        ):
+        if vertex is None or _is_reserved(query, slot, vertex):
+            continue
+        if not isinstance(vertex.term, Variable):
             continue
         names = _find_name_variables(query, vertex) or (
             _find_linked_name(query, vertex) if slot is None else []
@@ -363,14 +355,8 @@ def build_label_key(query: QueryBuilder, column: Value) -> Value:
 def _find_labels(query: QueryBuilder, column: Variable) -> tuple[int, set[str]] | None:
     """Return the label predicate of the things in a column, and the languages of the labels."""
     graph, schema = query.graph, query.schema
-    ids = next(
-        (
-            query.get_vertex_ids(candidate)
-            for candidate in query.draft.vertices
-            if candidate.term == column
-        ),
-        None,
-    )
+    vertex = query.draft.find_vertex(column)
+    ids = None if vertex is None else query.get_vertex_ids(vertex)
     for (_, predicate, inverse), value in query.draft.edge_variables.items() if ids is None else ():
         ids = graph.get_ends(predicate, inverse=not inverse) if value == column else ids
     if ids is None or not query.lookups.is_resource(ids):

@@ -107,15 +107,14 @@ def apply_name_condition(query: QueryBuilder, operator: Operator) -> bool:
     """Require words in the name: "Gemini flights", "a flight called Gemini 4"."""
     tokens, naming = query.question.tokens, query.question.word_list.naming
     is_called = tokens[operator.first - 1].stem in naming
-    vertex = next(
-        (
-            candidate
-            for candidate in query.draft.vertices
-            if not {operator.first - 1, operator.last + 1}.isdisjoint(candidate.name_positions)
-            or (is_called and any(at < operator.first for at in candidate.name_positions))
-        ),
-        None,
+    beside = {operator.first - 1, operator.last + 1}
+    named_vertices = (
+        vertex
+        for vertex in query.draft.vertices
+        if not beside.isdisjoint(vertex.name_positions)
+        or (is_called and any(at < operator.first for at in vertex.name_positions))
     )
+    vertex = next(named_vertices, None)
     if vertex is None:
         return False
     ids = query.get_vertex_ids(vertex)
@@ -164,9 +163,8 @@ def _find_text_attachment(
 ) -> Attachment | None:
     """Find the value that holds the text: named after it ("in its title"), before it, or a name."""
     holder = find_text_holder(query.question, text_positions)
-    slot = query.find_next_slot(holder, 2) if holder is not None else None
     slot = (
-        slot
+        (query.find_next_slot(holder, 2) if holder is not None else None)
         or query.find_previous_slot(operator.first + 1, MAX_TOKENS_NEAR)
         or query.find_next_slot(text_positions.stop - 1, 2)
     )
@@ -242,7 +240,6 @@ def _find_text_bearers(
     return intersect(np.unique(bearers[is_match]), query.get_vertex_ids(attachment.vertex))
 
 
-_DATE_VALUE_SORTS = DATE_SORTS
 _MAX_DATATYPE_VALUES = 500  # values to sample for their datatypes
 _MIN_NAME_SCORE = 0.95  # minimum score of a name that contains a number
 _MAX_AGGREGATE_DISTANCE = 2  # maximum words between a comparison and the average it refers to
@@ -444,16 +441,14 @@ def _find_repeated(query: QueryBuilder, operator: Operator, quantity: Quantity) 
     if attachment is not None and not _is_single_valued(query, attachment):
         query.consume_tokens((repeated,))
         return query.attach_and_consume(attachment)
-    counted = next(
-        (
-            vertex.term
-            for vertex in query.draft.vertices
-            if isinstance(vertex.term, Variable)
-            and vertex is not query.root
-            and has_many_between(query, query.root, vertex)
-        ),
-        None,
+    counted_variables = (
+        vertex.term
+        for vertex in query.draft.vertices
+        if isinstance(vertex.term, Variable)
+        and vertex is not query.root
+        and has_many_between(query, query.root, vertex)
     )
+    counted = next(counted_variables, None)
     query.consume_tokens((repeated,) if counted is not None else ())
     return counted
 
@@ -521,16 +516,9 @@ def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str |
     later_aggregates = (
         aggregate_operator
         for aggregate_operator in query.operators.get_operators(*AGGREGATE_FUNCTIONS, "superlative")
-        if aggregate_operator.first > operator.last
+        if 0 < aggregate_operator.first - operator.last <= _MAX_AGGREGATE_DISTANCE
     )
-    next_aggregate = next(
-        (
-            aggregate_operator
-            for aggregate_operator in later_aggregates
-            if aggregate_operator.first - operator.last <= _MAX_AGGREGATE_DISTANCE
-        ),
-        None,
-    )
+    next_aggregate = next(later_aggregates, None)
     if next_aggregate is not None and next_aggregate.name != "sum":
         return _compare_with_aggregate(query, operator, next_aggregate, sign)
     return _compare_with_property(query, operator, sign) or any(
@@ -624,26 +612,17 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
         query.find_next_slot(operator.last, MAX_TOKENS_FAR),
         query.find_previous_slot(operator.first, MAX_TOKENS_NEAR),
     )
-    slot = next(
-        (
-            candidate
-            for candidate in slots
-            if candidate is not None and not candidate.mask & link.mask
-        ),
-        None,
-    )
+    slot = next((item for item in slots if item is not None and not item.mask & link.mask), None)
     attachment = query.find_attachment(slot, sorts=_COMPARABLE_SORTS)
     if attachment is None and operator.measure is not None:
         words = (*operator.measure.property_names, *operator.measure.date_names)
         attachment = query.find_by_words(words, _COMPARABLE_SORTS)
     if attachment is None and operator.name in ("before", "after"):
         attachment = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
-    subject = (
-        None
-        if entity is None or attachment is None
-        else find_value_owner(query, link, entity, attachment)
-    )
-    if attachment is None or subject is None:
+    if entity is None or attachment is None:
+        return False
+    subject = find_value_owner(query, link, entity, attachment)
+    if subject is None:
         return False
     value = query.attach(attachment)
     entity_value = query.draft.create_variable("their " + query.draft.hints[value])
@@ -693,10 +672,8 @@ def apply_between(query: QueryBuilder, operator: Operator) -> bool:
     ]
     if not later_quantities:
         return False
-    is_run = (
-        query.question.folded_words[operator.first]
-        in (query.question.word_list.clauses["sort_from"])
-    )
+    run_words = query.question.word_list.clauses["sort_from"]
+    is_run = query.question.folded_words[operator.first] in run_words
     if require_overlap_between(query, first, later_quantities[0], is_run=is_run):
         return True
     attachment = _find_compared(query, operator, first, first.days is not None)
@@ -761,7 +738,7 @@ def _can_compare(query: QueryBuilder, predicate: int, quantity: Quantity) -> boo
     must have the same dimension.
     """
     sort, unit = query.schema.get_sort(predicate), quantity.unit
-    if sort in _DATE_VALUE_SORTS and get_day_range(quantity) is None:
+    if sort in DATE_SORTS and get_day_range(quantity) is None:
         return False
     if sort is ValueKind.TIME:
         is_hour = unit is None or (unit.factor == _HOUR_SECONDS and unit.dimension == "time")
@@ -787,23 +764,21 @@ def add_bound(
     """
     variable, sort = query.attach(attachment), query.schema.get_sort(attachment.predicate)
     span = get_day_range(quantity)
-    if sort in _DATE_VALUE_SORTS and span is not None and sign == "=":
+    if sort in DATE_SORTS and span is not None and sign == "=":
         add_bound(query, attachment, quantity, ">=")
         add_bound(query, attachment, quantity, "<=")
-    elif sort in _DATE_VALUE_SORTS and span is not None:
+    elif sort in DATE_SORTS and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
         if is_since and sign in ("<", ">"):
             day, sign = (low, ">=") if sign == ">" else (high, "<=")
         is_mixed = query.schema.has_mixed_numbers(attachment.predicate)
         is_early = is_mixed or (sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER)
-        year_filter = build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
-        bound_filter = (
-            year_filter
+        query.draft.filters.append(
+            build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
             if is_early
             else build_day_bound(variable, sign, day, _find_date_datatypes(query, attachment))
         )
-        query.draft.filters.append(bound_filter)
         if not is_mixed:
             query.narrow_by_comparison(attachment, sign, day)
     elif sort is ValueKind.DURATION:
@@ -817,7 +792,7 @@ def add_bound(
         bound = _build_time(query, attachment.predicate, quantity.value)
         query.draft.filters.append(build_filter(variable, sign, bound))
         query.consume_tokens(quantity.positions_with_unit)
-    elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
+    elif sort not in DATE_SORTS and quantity.value is not None:
         sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
         cast = get_cast(query, variable)
@@ -848,7 +823,7 @@ def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str
         query.get_vertex_ids(attachment.vertex), attachment.predicate
     )
     literals = np.unique(objects[objects < query.graph.terms.first_iri])
-    date_literals = literals[np.isin(query.graph.sorts[literals], _DATE_VALUE_SORTS)][
+    date_literals = literals[np.isin(query.graph.sorts[literals], DATE_SORTS)][
         :_MAX_DATATYPE_VALUES
     ].tolist()
     datatypes = {split_literal(query.graph.terms.get_text(literal))[1] for literal in date_literals}

@@ -46,11 +46,10 @@ from askgraph.search.operators.times import (
     note_other_duration,
     show_duration,
 )
-from askgraph.search.query_pieces import build_aggregate, build_filter, parse_term
+from askgraph.search.query_pieces import build_aggregate, build_filter, is_aggregate, parse_term
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
-from askgraph.sparql import Call
 
 _EXTREMES = ("maximum", "minimum")  # also "highest" and "largest", of anything
 _MAX_ORDER_DISTANCE = 8  # maximum words between "descending" and the sorted term
@@ -147,7 +146,7 @@ def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
     if measures[0] != measures[1] or len(directions) < 2 or operators[0].name not in query.notes:
         return False
     key, descending = order[0]
-    if isinstance(key, Call) and key.is_aggregate:
+    if is_aggregate(key):
         return False
     order.append((key, not descending))
     return True
@@ -377,16 +376,13 @@ def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -
     if _order_by_flags(query, operator, attachment, descending):
         return True
     # Whether "most" means the most frequent value: nothing has several values.
-    if attachment.inverse:
-        is_shared_value = False
-    elif _is_frequency_operator(query, operator):
-        is_shared_value = True
-    else:
-        earlier_vertices = query.find_vertices_before(operator)
-        is_shared_value = not any(
-            has_several_values(query, vertex_candidate, attachment)
-            for vertex_candidate in (query.root, *earlier_vertices)
+    is_shared_value = not attachment.inverse and (
+        is_frequency
+        or not any(
+            has_several_values(query, owner, attachment)
+            for owner in (query.root, *query.find_vertices_before(operator))
         )
+    )
     counted_variable = query.attach_and_consume(attachment)
     if not is_frequency and _count_per_earlier_value(query, operator, counted_variable, descending):
         return True

@@ -25,6 +25,7 @@ from askgraph.search.query_pieces import (
     get_alias,
     get_function,
     get_value_variable,
+    is_aggregate,
     to_number_term,
 )
 from askgraph.search.tokenize import to_bit_mask
@@ -48,15 +49,14 @@ def keep_ties(query: QueryBuilder) -> None:
     (key, descending), *further_keys = draft.order
     if draft.having or further_keys not in ([], [(key, not descending)]):
         return
-    is_aggregate = isinstance(key, Call) and key.is_aggregate
-    each = _GROUP_NOTES & {*query.notes} if is_aggregate else {"each"} & {*query.notes}
+    each = (_GROUP_NOTES if is_aggregate(key) else {"each"}) & {*query.notes}
     if draft.limit != 1 and (not each or further_keys or not query.is_grouped):
         return
-    if isinstance(key, Call) and is_aggregate:
+    if isinstance(key, Call) and key.is_aggregate:
         if not further_keys and draft.limit is not None:
             keep = _keep_first_of_counts if each else _keep_largest_groups
             keep(query, key, descending=descending)
-    elif not any(map(_is_aggregate, draft.columns)):
+    elif not any(map(is_aggregate, draft.columns)):
         # "the largest and the smallest".
         directions = (descending, not descending)[: len(draft.order)]
         # Keep everything with the highest or lowest value, or both.
@@ -234,10 +234,6 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     )
 
 
-def _is_aggregate(value: object) -> bool:
-    return isinstance(value, Call) and value.is_aggregate
-
-
 def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) -> None:
     """Keep all groups with the highest count, and everything that is asked about them."""
     # The count of each group is compared with the highest count, both from sub-queries. The order
@@ -245,7 +241,7 @@ def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) ->
     draft = query.draft
     if get_function(key) != "COUNT" or not draft.group_keys or "each" in query.notes:
         return
-    if any(_is_aggregate(column) and column != key for column in draft.columns):
+    if any(is_aggregate(column) and column != key for column in draft.columns):
         return
     if BY_SHOWN_NOTE in query.notes and len(draft.group_keys) > 1:
         return

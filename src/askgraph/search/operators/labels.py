@@ -16,7 +16,7 @@ from askgraph.search.query_pieces import build_not_exists, build_pattern
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import load_language_names
-from askgraph.sparql import Call, Filter, Term
+from askgraph.sparql import Call, Filter
 
 _MIN_LINK_SCORE = 0.6  # words name the thing or the class so well
 _MAX_LINKS = 3  # so many things and classes are tried
@@ -173,10 +173,8 @@ def _build_candidate(
     request: LabelRequest,
     draft: QueryDraft,
     node: Node,
-    column: Term,
-) -> QueryCandidate | None:
-    if not isinstance(column, Variable):
-        return None
+    column: Variable,
+) -> QueryCandidate:
     gain = search.compute_gain(link, 0) + search.sum_weights(request.words)
     gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATOR_COUNT if request.language else 1)
     state = PartialMatch(node, link.mask | request.words, gain, patterns=1, anchored=True)

@@ -39,6 +39,7 @@ from askgraph.sparql import (
     Filter,
     Group,
     Nested,
+    Pattern,
     Query,
     Term,
     Values,
@@ -88,12 +89,11 @@ def compare_pairs(search: BeamSearch, operators: QuestionOperators) -> Iterator[
         return
     lookups = GraphLookup(search, operators)
     for first, second in _iterate_pairs(search, operators, comparison):
-        gap_positions = range(first.positions[-1] + 1, second.positions[0])
-        conjunctions = [
-            candidate
-            for candidate in operators.get_operators("or", "and")
-            if candidate.first in gap_positions
-        ]
+        gap, joints = (
+            (first.positions[-1], second.positions[0]),
+            operators.get_operators("or", "and"),
+        )
+        conjunctions = [joint for joint in joints if gap[0] < joint.first < gap[1]]
         comparison = replace(comparison, operators=(*comparison.operators, *conjunctions[:1]))
         entities = lookups.find_entity(first), lookups.find_entity(second)
         if entities[0] is None or entities[1] is None or entities[0] == entities[1]:
@@ -108,22 +108,15 @@ def _detect_comparison(operators: QuestionOperators) -> _PairComparison | None:
     adjective_comparison = _detect_adjective(operators)
     for name, operation in _CALCULATIONS.items():
         for candidate in operators.get_operators(name):
-            further_operators = (
-                ()
-                if adjective_comparison is None or name == "sum"
-                else adjective_comparison.operators
-            )
+            comparison = adjective_comparison if name != "sum" else None
+            further_operators = () if comparison is None else comparison.operators
             return _PairComparison(operation, (candidate, *further_operators))
     if adjective_comparison is None:
         return None
     adjective = adjective_comparison.operators[0]
     if adjective.name != "superlative" or adjective.last > adjective.first:
         difference_words = operators.reading.word_list.clauses["by_how_much"]
-        counts = [
-            candidate
-            for candidate in operators.get_operators("count")
-            if candidate.last < adjective.first
-        ]
+        counts = [x for x in operators.get_operators("count") if x.last < adjective.first]
         is_ratio = counts and counts[-1].last + 1 == adjective.first
         if is_ratio and adjective_comparison.measure is not None:
             return replace(adjective_comparison, how="/", operators=(counts[-1], adjective))
@@ -183,9 +176,7 @@ def _iterate_pairs(
     first, second = (
         min(pairs, key=lambda pair: pair[1][0] - pair[0][-1]) if conjunctions else pairs[0]
     )
-    for first_link in links_by_positions[first][:_MAX_READINGS]:
-        for second_link in links_by_positions[second][:_MAX_READINGS]:
-            yield first_link, second_link
+    yield from product(*(links_by_positions[span][:_MAX_READINGS] for span in (first, second)))
 
 
 def _iterate_properties(
@@ -241,16 +232,15 @@ def _find_measured_property(
         (measure.property_names, NUMERIC_SORTS),
         (measure.date_names, DATE_SORTS + NUMERIC_SORTS),
     ):
-        numbers = [
-            number for number in values_by_number if lookups.schema.get_sort(number) in sorts
-        ]
+        stems_by_number = {
+            number: lookups.schema.get_name_stems(number)
+            for number in values_by_number
+            if lookups.schema.get_sort(number) in sorts
+        }
         for word in words:
-            matching = [
-                number for number in numbers if word in lookups.schema.get_name_stems(number)
-            ]
-            for number in sorted(
-                matching, key=lambda candidate: len(lookups.schema.get_name_stems(candidate))
-            )[:1]:
+            matching = [number for number, stems in stems_by_number.items() if word in stems]
+            if matching:
+                number = min(matching, key=lambda candidate: len(stems_by_number[candidate]))
                 yield _SharedProperty(number, values_by_number[number], (), Penalty.OTHER_PREDICATE)
                 return
 
@@ -414,21 +404,15 @@ def compare_counts(search: BeamSearch, operators: QuestionOperators) -> Iterator
     step = _find_counting_step(search, members, nodes, comparison.used)
     if step is None or len(nodes) < 2:
         return
-    number, is_inverse, step_words = step
-    used = comparison.used | step_words
+    used = comparison.used | step[2]
     if to_bit_mask(at for at, weight in enumerate(search.linked.weights) if weight) & ~used:
         return
     draft = QueryDraft(schema)
-    predicate = search.graph.get_predicate_iri(number)
 
     def count(end: Term, owner_class: str = "", *, allows_none: bool = False) -> Query:
-        member = draft.create_variable(schema.get_name_hint(comparison.counted.target))
+        elements: tuple[Element, ...]
+        member, elements = _link_members(draft, comparison.counted, step, end)
         total = build_aggregate("COUNT", member, distinct=True)
-        ends = (member, end) if is_inverse else (end, member)
-        elements: tuple[Element, ...] = (
-            draft.build_type_pattern(member, comparison.counted.target),
-            build_pattern(ends[0], predicate, ends[1]),
-        )
         elements = (Nested("OPTIONAL", Group(elements)),) if allows_none else elements
         if owner_class:
             elements = (draft.build_type_pattern(end, owner_class), *elements)
@@ -503,16 +487,10 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
             continue
         number, is_inverse, step_words = step
         used |= step_words
-        draft = QueryDraft(search.schema)
+        draft, graph = QueryDraft(search.schema), search.graph
         choice = draft.create_variable("thing")
-        member = draft.create_variable(search.schema.get_name_hint(counted.target))
-        ends_of_step = (member, choice) if is_inverse else (choice, member)
-        graph, predicate = search.graph, search.graph.get_predicate_iri(number)
+        member, elements = _link_members(draft, counted, step, choice)
         rows = tuple((graph.terms.get_term(node),) for node in alternatives)
-        elements = (
-            draft.build_type_pattern(member, counted.target),
-            build_pattern(ends_of_step[0], predicate, ends_of_step[1]),
-        )
         counts = {
             len(intersect(graph.step(_to_ids((node,)), number, inverse=is_inverse), members))
             for node in alternatives
@@ -607,6 +585,18 @@ def _find_counting_step(
     return None if best is None else best[1]
 
 
+def _link_members(
+    draft: QueryDraft, counted: Link, step: tuple[int, bool, int], end: Term
+) -> tuple[Variable, tuple[Pattern, Pattern]]:
+    """Return a variable for members of a class, and the patterns that link them to an end."""
+    number, is_inverse, _ = step
+    member = draft.create_variable(draft.get_hint(counted.target))
+    ends = (member, end) if is_inverse else (end, member)
+    predicate = draft.schema.graph.get_predicate_iri(number)
+    typed = draft.build_type_pattern(member, counted.target)
+    return member, (typed, build_pattern(ends[0], predicate, ends[1]))
+
+
 def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
     """Yield a query that surely has no answer: "which moons orbit Mercury".
 
@@ -641,13 +631,8 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
         if len(reached) < _MIN_MEMBERS_SHARE * len(members):
             continue
         draft = QueryDraft(schema)
-        member = draft.create_variable(schema.get_name_hint(counted.target))
-        end, predicate = graph.terms.get_term(node), graph.get_predicate_iri(number)
-        ends = (member, end) if is_inverse else (end, member)
-        draft.patterns = [
-            draft.build_type_pattern(member, counted.target),
-            build_pattern(ends[0], predicate, ends[1]),
-        ]
+        member, patterns = _link_members(draft, counted, step, graph.terms.get_term(node))
+        draft.patterns = [*patterns]
         draft.is_ask = operators.is_yes_no_question
         draft.columns = [build_aggregate("COUNT", member, distinct=True) if counts else member]
         used |= words

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
@@ -443,15 +443,8 @@ def _is_entailed(negated: Group, patterns: list[Pattern]) -> bool:
     negated_patterns = list_patterns(negated)
     if len(negated_patterns) != len(negated.elements):
         return False
-    bound_variables = set(find_variables(tuple(patterns)))
-    return any(
-        True
-        for _ in _match_patterns(
-            negated_patterns,
-            patterns,
-            {bound_variable: bound_variable for bound_variable in bound_variables},
-        )
-    )
+    bindings: dict[Term, Term] = {term: term for term in find_variables(tuple(patterns))}
+    return any(True for _ in _match_patterns(negated_patterns, patterns, bindings))
 
 
 def _match_patterns(
@@ -538,13 +531,11 @@ def _has_duplicate_values(patterns: list[Pattern], schema: Schema) -> bool:
 
 def _pair_terms(siblings: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:
     """Yield the differing ends of patterns that share a predicate and the other end, in pairs."""
-    siblings = list(siblings)
-    for first in siblings:
-        for second in siblings:
-            if first.subject == second.subject and first.object != second.object:
-                yield first.object, second.object
-            elif first.object == second.object and first.subject != second.subject:
-                yield first.subject, second.subject
+    for first, second in permutations(siblings, 2):
+        if first.subject == second.subject and first.object != second.object:
+            yield first.object, second.object
+        elif first.object == second.object and first.subject != second.subject:
+            yield first.subject, second.subject
 
 
 def _can_merge(
@@ -1096,9 +1087,9 @@ class QueryBuilder:
                 edge.predicate for edge, _ in vertex.node.edges if edge.inverse == inverse
             }
             for order, link, number in present_links:
-                if number in used_predicates:
-                    continue
-                if inverse and self._is_useless_backwards(ids, number):
+                if number in used_predicates or (
+                    inverse and self._is_useless_backwards(ids, number)
+                ):
                     continue
                 is_reversed = inverse != self.schema.is_subject_name(number)
                 cost = DEPTH_PENALTY * vertex.depth + (_REVERSED_PENALTY if is_reversed else 0.0)
@@ -1206,10 +1197,9 @@ class QueryBuilder:
 
     def find_vertices_before(self, operator: Operator) -> list[Vertex]:
         """Return the vertices that words before an operator name."""
-        vertices = self.draft.vertices
         return [
             vertex
-            for vertex in vertices
+            for vertex in self.draft.vertices
             if any(position < operator.first for position in vertex.name_positions)
         ]
 
@@ -1235,15 +1225,12 @@ class QueryBuilder:
 
     def iterate_repeated_mentions(self, vertex: Vertex) -> Iterator[int]:
         """Yield the tokens that repeat the class of a vertex: "moons of … the most moons"."""
-        link = vertex.node.cls_link if vertex is not self.root else None
-        for position in range(
-            link.positions[-1] + 1 if link else len(self.question.tokens), len(self.question.tokens)
-        ):
-            if (
-                link
-                and self.question.tokens[position].stem
-                == self.question.tokens[link.positions[-1]].stem
-            ):
+        link, tokens = vertex.node.cls_link, self.question.tokens
+        if link is None or vertex is self.root:
+            return
+        last = link.positions[-1]
+        for position in range(last + 1, len(tokens)):
+            if tokens[position].stem == tokens[last].stem:
                 yield position
 
     def build_renamer(
@@ -1416,18 +1403,10 @@ class QueryBuilder:
                 if number in span_ends or not any(number in span for span in spans)
             ]
             if numbers:
-                start_numbers = [
-                    number for number in numbers if start_words & self.schema.get_name_stems(number)
-                ]
+                starts = (n for n in numbers if start_words & self.schema.get_name_stems(n))
+                ends = (n for n in numbers if n in span_ends)
                 self.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
-                return build_unnamed_attachment(
-                    vertex,
-                    [
-                        *(number for number in numbers if number in span_ends),
-                        *start_numbers,
-                        *numbers,
-                    ][0],
-                )
+                return build_unnamed_attachment(vertex, [*ends, *starts, *numbers][0])
         return None
 
     def find_event_date(self) -> Attachment | None:

@@ -49,11 +49,8 @@ def join_by_or(query: QueryBuilder) -> None:
             left = _extract_value_condition(query, operator, after=False)
         if not left or not right or operator.mask & query.used:
             continue
-        query.draft.filters = [
-            condition_filter
-            for condition_filter in query.draft.filters
-            if condition_filter not in (*left, *right)
-        ]
+        joined = (*left, *right)
+        query.draft.filters = [item for item in query.draft.filters if item not in joined]
         left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
         if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
             _add_union(query, (*left_patterns, *left), (*right_patterns, *right))
@@ -102,21 +99,12 @@ def _find_conditions_beside(
     query: QueryBuilder, operator: Operator
 ) -> tuple[Sequence[Filter], Sequence[Filter]]:
     """Return the nearest conditions before and after a word, if they are near enough."""
-    before = [
-        operator_candidate
-        for operator_candidate in query.filters_by_operator
-        if 0 < operator.first - operator_candidate.last <= _MAX_WORDS_BEFORE
-    ]
-    after = [
-        operator_candidate
-        for operator_candidate in query.filters_by_operator
-        if 0 < operator_candidate.first - operator.last <= _MAX_WORDS_AFTER
-    ]
-    left = max(before, key=lambda operator_candidate: operator_candidate.last, default=None)
-    right = min(after, key=lambda operator_candidate: operator_candidate.first, default=None)
-    return query.filters_by_operator[left] if left else (), query.filters_by_operator[
-        right
-    ] if right else ()
+    filters = query.filters_by_operator
+    before = [item for item in filters if 0 < operator.first - item.last <= _MAX_WORDS_BEFORE]
+    after = [item for item in filters if 0 < item.first - operator.last <= _MAX_WORDS_AFTER]
+    left = max(before, key=lambda item: item.last, default=None)
+    right = min(after, key=lambda item: item.first, default=None)
+    return filters[left] if left else (), filters[right] if right else ()
 
 
 def _extract_value_condition(
@@ -262,11 +250,8 @@ def exclude_named_things(query: QueryBuilder, operator: Operator) -> bool:
         is_other_variable = vertex is not query.root and isinstance(vertex.term, Variable)
         if is_other_variable and len(ids) > 1 and len(intersect(ids, query.get_vertex_ids(vertex))):
             terms.append(vertex.term)
-    excluded = list(terms)
-    if not excluded:
-        return False
-    query.draft.filters += [build_filter(root.term, "!=", term) for term in excluded]
-    return True
+    query.draft.filters += [build_filter(root.term, "!=", term) for term in terms]
+    return bool(terms)
 
 
 def split_between_two(query: QueryBuilder) -> bool:
@@ -295,11 +280,8 @@ def negate_values(query: QueryBuilder) -> None:
     if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return
     [value] = shown_variables
-    value_patterns = [
-        triple
-        for triple in query.draft.patterns
-        if (triple.subject, triple.object) == (root, value)
-    ]
+    patterns = query.draft.patterns
+    value_patterns = [x for x in patterns if (x.subject, x.object) == (root, value)]
     if (
         not value_patterns
         or _has_unique_values(query, value_patterns[0])
@@ -322,17 +304,14 @@ def negate_values(query: QueryBuilder) -> None:
 def negate_conditions(query: QueryBuilder) -> None:
     """Negate what follows "no" with the condition on it: "no moon larger than 1000 km"."""
     operator = query.operators.get_operators("not")[0]
-    later_operators = [
-        candidate for candidate in query.filters_by_operator if candidate.first > operator.last + 1
-    ]
-    if not later_operators or _is_new_clause(
-        query, range(operator.last + 1, later_operators[0].first)
-    ):
+    later_operators = [x for x in query.filters_by_operator if x.first > operator.last + 1]
+    later = later_operators[0] if later_operators else None
+    if later is None or _is_new_clause(query, range(operator.last + 1, later.first)):
         return
     if query.draft.negations:
         query.unknown += expand.Penalty.WRONG_CLASS  # the condition is on the denied part
     elif not operator.mask & query.used and _negate_component(
-        query, operator, query.filters_by_operator[later_operators[0]]
+        query, operator, query.filters_by_operator[later]
     ):
         query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
         query.gain += expand.GainWeight.OPERATOR
@@ -437,16 +416,25 @@ def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool
         return False
     query.draft.filters.remove(second)
     copier = _VariableCopier(query, shared_variables)
-    component = _find_component(query.draft.patterns, variable, shared_variables)
-    component_filters = [
-        element
-        for element in query.draft.filters
-        if element != first and _is_on_component(element, component, shared_variables)
-    ]
-    query.draft.patterns += [copier.copy(element) for element in component]
-    query.draft.filters += [copier.copy(element) for element in (*component_filters, second)]
-    query.notes.append("twin")
+    _copy_component(query, copier, variable, shared_variables, without=first)
+    query.draft.filters.append(copier.copy(second))
     return True
+
+
+def _copy_component(
+    query: QueryBuilder,
+    copier: "_VariableCopier",
+    start: Variable,
+    shared: set[Variable],
+    *,
+    without: Filter | None = None,
+) -> None:
+    """Copy what is connected to a variable without the shared variables, except one filter."""
+    draft, component = query.draft, _find_component(query.draft.patterns, start, shared)
+    filters = [item for item in draft.filters if _is_on_component(item, component, shared)]
+    draft.patterns += [copier.copy(item) for item in component]
+    draft.filters += [copier.copy(item) for item in filters if item != without]
+    query.notes.append("twin")
 
 
 def _iterate_second_links(query: QueryBuilder) -> Iterator[tuple[Link, range]]:
@@ -483,32 +471,22 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
         if len(node.terms) == 1 and node.link is not None and node.link.positions[-1] in beside
     }
     for triple in query.draft.patterns:
-        first = next(
-            (endpoint for endpoint in (triple.subject, triple.object) if endpoint in first_terms),
-            None,
-        )
+        ends = (triple.subject, triple.object)
+        first = next((end for end in ends if end in first_terms), None)
         if first is None or not _can_be_end(
             query, triple, node_id, inverse=triple.subject == first
         ):
             continue
         owner = triple.object if triple.subject == first else triple.subject
-        shared_variables = (
-            _find_shared_variables(query, owner) if isinstance(owner, Variable) else set()
-        )
-        if not shared_variables or not isinstance(owner, Variable):
+        if not isinstance(owner, Variable):
+            continue
+        shared_variables = _find_shared_variables(query, owner)
+        if not shared_variables:
             continue
         copier = _VariableCopier(query, shared_variables, {first: second})
-        component = _find_component(query.draft.patterns, owner, shared_variables)
-        component_filters = [
-            condition_filter
-            for condition_filter in query.draft.filters
-            if _is_on_component(condition_filter, component, shared_variables)
-        ]
-        query.draft.patterns += [copier.copy(element) for element in component]
-        query.draft.filters += [copier.copy(element) for element in component_filters]
+        _copy_component(query, copier, owner, shared_variables)
         query.consume_link(link)
         query.unknown += query.state.unknown  # the twin guesses the same steps again
-        query.notes.append("twin")
         return True
     return False
 
@@ -520,11 +498,7 @@ def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: 
 
 def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Variable]:
     """Return the shown variables, except the thing that a condition is about and its name."""
-    shown_variables = {
-        get_value_variable(element)
-        for element in query.draft.columns
-        if isinstance(element, Variable)
-    }
+    shown_variables = {x for x in query.draft.columns if isinstance(x, Variable)}
     if (
         len(shown_variables) != len(query.draft.columns)
         or query.draft.group_keys
@@ -567,11 +541,8 @@ def _find_component(
             return list(component)
         for triple in connected:
             component[triple] = None
-            reached_terms |= {
-                endpoint
-                for endpoint in (triple.subject, triple.object)
-                if isinstance(endpoint, Variable)
-            }
+            ends = (triple.subject, triple.object)
+            reached_terms |= {end for end in ends if isinstance(end, Variable)}
         reached_terms -= shared
 
 
@@ -593,9 +564,7 @@ class _VariableCopier:
         replacements: dict[Term, Term] | None = None,
     ) -> None:
         self.query, self.replacements = query, dict(replacements or {})
-        self.replacements |= {
-            shared_variable: shared_variable for shared_variable in shared_variables
-        }
+        self.replacements |= {variable: variable for variable in shared_variables}
 
     def copy(self, element: _ElementT) -> _ElementT:
         """Return an element with each variable replaced by its own new one."""

@@ -141,26 +141,20 @@ def find_by_dimension(query: QueryBuilder, quantity: Quantity) -> Attachment | N
 
     Returns None if the words just before the quantity name another predicate of the pattern.
     """
-    link_ends = [
-        edge.link.positions[-1]
-        for node in query.state.node.walk()
-        for edge, _ in node.edges
-        if edge.link is not None
-    ]
-    unit = (
-        None
-        if any(0 < quantity.first - link_end <= _MAX_WORD_DISTANCE for link_end in link_ends)
-        else quantity.unit
+    unit, edges = (
+        quantity.unit,
+        (edge for node in query.state.node.walk() for edge, _ in node.edges),
     )
-    for vertex in query.draft.vertices if unit is not None else ():
-        predicates = (
-            query.list_predicates(vertex) if query.lookups.is_resource(vertex.node.ids) else []
-        )
+    link_ends = [edge.link.positions[-1] for edge in edges if edge.link is not None]
+    if unit is None or any(0 < quantity.first - at <= _MAX_WORD_DISTANCE for at in link_ends):
+        return None
+    for vertex in query.draft.vertices:
+        if not query.lookups.is_resource(vertex.node.ids):
+            continue
         matching = [
             predicate
-            for predicate in predicates
+            for predicate in query.list_predicates(vertex)
             if query.schema.get_sort(predicate) in MEASURED_SORTS
-            and unit
             and find_dimension(query, predicate) == unit.dimension
         ]
         if len(matching) == 1:
@@ -190,22 +184,14 @@ def compare_quantity_nodes(
             continue
         nodes = query.graph.step(query.get_vertex_ids(attachment.vertex), attachment.predicate)
         for value, unit_predicate, units in query.schema.quantity_predicates:
-            if not query.lookups.is_resource(nodes):
-                unit_by_node: dict[int, Unit] = {}
-            else:
-                unit_nodes = query.graph.step(nodes, unit_predicate).tolist()
-                unit_by_node = (
-                    {unit_node: units[unit_node] for unit_node in unit_nodes}
-                    if all(unit_node in units for unit_node in unit_nodes)
-                    else {}
-                )
-            if (
-                unit is None
-                or not unit_by_node
-                or not query.lookups.has_predicate(nodes, value, False)
-            ):
+            if unit is None or not query.lookups.is_resource(nodes):
                 continue
-            if {node_unit.dimension for node_unit in unit_by_node.values()} != {unit.dimension}:
+            unit_nodes = query.graph.step(nodes, unit_predicate).tolist()
+            unit_by_node = {node: units[node] for node in unit_nodes if node in units}
+            dimensions = {node_unit.dimension for node_unit in unit_by_node.values()}
+            if len(unit_by_node) < len(unit_nodes) or dimensions != {unit.dimension}:
+                continue
+            if not query.lookups.has_predicate(nodes, value, False):
                 continue
             vertex = Vertex(query.attach(attachment), Node(nodes), 1)
             number = query.draft.attach_predicate(vertex, value)
@@ -274,12 +260,9 @@ def _convert_variable(query: QueryBuilder, variable: Variable, unit: Unit | None
         if object_variable != variable or inverse:
             continue
         data_unit = query.schema.get_unit(predicate)
-        if (
-            unit is None
-            or data_unit is None
-            or data_unit.dimension != unit.dimension
-            or data_unit == unit
-        ):
+        if unit is None or data_unit is None or data_unit == unit:
+            continue
+        if data_unit.dimension != unit.dimension:
             continue
         factor = float(f"{data_unit.factor / unit.factor:.12g}")
         offset = float(f"{(data_unit.offset - unit.offset) / unit.factor:.12g}")
@@ -458,7 +441,8 @@ def _find_entity_date(
         if link.positions[0] < clause_start or not query.search.compute_gain(link, query.used):
             continue
         event = query.lookups.find_entity(link)
-        date_predicates = _list_date_predicates(query, event) if event is not None else []
+        ids = np.array([] if event is None else [event], dtype=np.int32)
+        date_predicates = _list_date_predicates(query, ids)
         named_dates = [
             (slot, slot_link, number)
             for slot in slots
@@ -478,8 +462,8 @@ def _find_entity_date(
     return None
 
 
-def _list_date_predicates(query: QueryBuilder, node: int) -> list[int]:
-    predicates = query.graph.count_predicates(np.array([node], dtype=np.int32))[0].tolist()
+def _list_date_predicates(query: QueryBuilder, node: Ids) -> list[int]:
+    predicates = query.graph.count_predicates(node)[0].tolist()
     return [
         number
         for number in predicates
@@ -500,12 +484,10 @@ def is_time_value(schema: Schema, predicate: int, measure: Measure | None) -> bo
     """
     if schema.get_sort(predicate) in TEMPORAL_SORTS:
         return True
-    has_date_name = measure is not None and has_name_word(schema, predicate, measure.date_names)
-    return (
-        has_date_name
-        and measure is not None
-        and not has_name_word(schema, predicate, measure.property_names)
-    )
+    if measure is None:
+        return False
+    has_date_name = has_name_word(schema, predicate, measure.date_names)
+    return has_date_name and not has_name_word(schema, predicate, measure.property_names)
 
 
 def compare_age(query: QueryBuilder, operator: Operator, years: float, sign: str) -> bool:
@@ -720,12 +702,7 @@ def _find_event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
     for start, end, _ in query.schema.spans:
         if all(len(query.graph.step(node, number)) for number in (start, end)):
             return start, end
-    predicates = query.graph.count_predicates(node)[0].tolist()
-    date_predicates = [
-        predicate
-        for predicate in predicates
-        if query.schema.get_sort(predicate) in (ValueKind.DATE, ValueKind.YEAR)
-    ]
+    date_predicates = _list_date_predicates(query, node)
     return (date_predicates[0], date_predicates[0]) if len(date_predicates) == 1 else None
 
 
@@ -781,11 +758,7 @@ def find_asked_span(
         "ongoing", *(("now", "past") if allow_named else ())
     )
     operators = (*state_operators, operator) if operator is not None else state_operators
-    operator_positions = {
-        operator_positions
-        for state_operator in operators
-        for operator_positions in state_operator.positions
-    }
+    operator_positions = {at for item in operators for at in item.positions}
     life_positions = set(find_life_words(query))
     is_now = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
     allow_lives = bool(life_positions if is_now else life_positions & operator_positions)
@@ -822,11 +795,10 @@ def _is_single_end_named(
     query: QueryBuilder, slots: Sequence[Slot], span: tuple[int, int], min_score: float
 ) -> bool:
     start, end = (query.graph.get_predicate_iri(number) for number in span)
-    for slot in slots:
-        first, last = _score_slot(slot, start), _score_slot(slot, end)
-        if max(first, last) >= min_score and abs(first - last) > _MIN_SCORE_DIFFERENCE:
-            return True
-    return False
+    scores = ((_score_slot(slot, start), _score_slot(slot, end)) for slot in slots)
+    return any(
+        max(pair) >= min_score and max(pair) - min(pair) > _MIN_SCORE_DIFFERENCE for pair in scores
+    )
 
 
 def _consume_span_names(query: QueryBuilder, span: VertexSpan) -> None:
