@@ -100,7 +100,29 @@ def write(cases: Sequence[Case], command: str) -> None:
         (HELD_OUT, held, rank.FeatureWeights(every, names)),
     ):
         with replace_file(path) as file:
-            file.write(rank.format_ranking(ranking, [first, *about]).encode())
+            file.write(format_ranking(ranking, [first, *about]).encode())
+
+
+def format_ranking(ranking: rank.FeatureWeights, comment_lines: Sequence[str]) -> str:
+    """Format feature weights as a file for `read_ranking`, with comment lines on top.
+
+    Weights are rounded to four decimal places.
+    """
+    lines = [f"# {line}".rstrip() for line in comment_lines]
+    lines += ["", "[weights]", *_format_rows(ranking.weights)]
+    for name, weights in sorted(ranking.graphs.items()):
+        lines += ["", f"[graphs.{_quote_key(name)}]", *_format_rows(weights)]
+    return "\n".join([*lines, ""])
+
+
+def _format_rows(weights: Weights) -> list[str]:
+    return [f"{name} = {round(float(weights[name]), 4)!r}" for name in rank.FEATURES]
+
+
+def _quote_key(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    characters = (c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
+    return f'"{"".join(characters)}"'
 
 
 def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:

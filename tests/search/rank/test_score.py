@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 from tests.search.asking import Known
+from tools.ranking import format_ranking
 
 from askgraph.errors import SetupError
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
@@ -16,7 +17,6 @@ from askgraph.search.rank import (
     FEATURES,
     FeatureWeights,
     RankedCandidates,
-    format_ranking,
     load_weights,
     read_ranking,
 )

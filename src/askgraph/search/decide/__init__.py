@@ -86,10 +86,10 @@ def collect_evidence(
     proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]
 ) -> dict[str, float]:
     """Return the evidence on the best of some clusters; the names are in `EVIDENCE`."""
-    best = ranked_clusters[0].best
+    first, *lower_ranked = ranked_clusters
+    best = first.best
     subject = FaultContext(proposal, best)
     # How close other results are, and whether those show other columns.
-    first, *lower_ranked = ranked_clusters
     close = [
         cluster
         for cluster in lower_ranked
@@ -97,13 +97,11 @@ def collect_evidence(
     ]
     evidence = {
         "score": best.score,
-        **{
-            "margin": min(1.0, first.score - lower_ranked[0].score)
-            if lower_ranked
-            else _DEFAULT_MARGIN_SCORE,
-            "rivals": math.log1p(len(close)),
-            "disputed": float(any(cluster.best.shown != first.best.shown for cluster in close)),
-        },
+        "margin": min(1.0, first.score - lower_ranked[0].score)
+        if lower_ranked
+        else _DEFAULT_MARGIN_SCORE,
+        "rivals": math.log1p(len(close)),
+        "disputed": float(any(cluster.best.shown != best.shown for cluster in close)),
         "faults": float(len(find_faults(subject))),
         **_measure_coverage(subject),
         **_measure_links(subject),
@@ -153,19 +151,12 @@ def _measure_links(subject: FaultContext) -> dict[str, float]:
         rivals = [
             rival for rival in all_links if rival.mask & link.mask and rival.target != link.target
         ]
-        better = [
-            rival
-            for rival in rivals
-            if _score_link(rival) > _score_link(link) + _MAX_LINK_SCORE_DIFFERENCE
-        ]
-        equal = [
-            rival
-            for rival in rivals
-            if abs(_score_link(rival) - _score_link(link)) <= _MAX_LINK_SCORE_DIFFERENCE
-        ]
+        score, namesakes = _score_link(link), [r for r in rivals if r.positions == link.positions]
         inexact += weight * (1.0 - link.score * link.quality)
-        beaten += weight * bool(better)
-        ambiguous += weight * math.log1p(sum(rival.positions == link.positions for rival in equal))
+        beaten += weight * any(_score_link(r) > score + _MAX_LINK_SCORE_DIFFERENCE for r in rivals)
+        ambiguous += weight * math.log1p(
+            sum(abs(_score_link(r) - score) <= _MAX_LINK_SCORE_DIFFERENCE for r in namesakes)
+        )
         total += weight
     total = total or 1.0
     return {"inexact": inexact / total, "beaten": beaten / total, "ambiguous": ambiguous / total}
@@ -273,11 +264,8 @@ def _weigh_omitted_words(
         names = {*_GROUP_OPERATORS * has_groups, *_TOTAL_OPERATORS * has_totals}
         served = [item for item in phrases.values() if item.name in names]
         included |= {at for item in served for at in (item.first, *item.positions)}
-        included |= (
-            _find_operator_tokens(reading, "distinct")
-            if list_group_variables(candidate.tree)
-            else set()
-        )
+        if list_group_variables(candidate.tree):
+            included |= _find_operator_tokens(reading, "distinct")
         phrases = {at: item for at, item in phrases.items() if at not in included}
     operator_positions = {at for item in phrases.values() for at in item.positions}
     if candidate.tree.distinct:
@@ -506,9 +494,7 @@ def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) 
             }
             for other in rivals - {*child.terms}:
                 ids = np.array([other], dtype=np.int32)
-                if edge.predicate in schema.graph.get_predicates(
-                    ids, inverse=edge.inverse is False
-                ):
+                if edge.predicate in schema.graph.get_predicates(ids, inverse=not edge.inverse):
                     return True
     return False
 
@@ -762,12 +748,8 @@ def _parse_tree(node: object, evidence_count: int) -> Tree:
     at, bound, below, above = node
     if at not in range(evidence_count):
         raise ValueError(f"unknown evidence {at!r}")
-    return (
-        at,
-        _parse_number(bound),
-        _parse_tree(below, evidence_count),
-        _parse_tree(above, evidence_count),
-    )
+    trees = (_parse_tree(tree, evidence_count) for tree in (below, above))
+    return (at, _parse_number(bound), *trees)
 
 
 def _parse_number(value: object) -> float:
@@ -777,8 +759,6 @@ def _parse_number(value: object) -> float:
 
 
 CURVE_FILE = Path(__file__).with_name("calibration.toml")  # the curve that the package uses
-
-_NUMBER_TYPES = (int, float)
 
 
 @dataclass(frozen=True)
@@ -845,7 +825,8 @@ def read_curve(path: Path) -> CalibrationCurve:
     """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-        return CalibrationCurve(tuple(_parse_knot(entry) for entry in table["knots"]))
+        knots = (CurveKnot(*map(_parse_number, entry)) for entry in table["knots"])
+        return CalibrationCurve(tuple(knots))
     except (OSError, KeyError, TypeError, ValueError) as problem:
         raise SetupError(
             f"{str(path)!r} is not a confidence curve ({problem}); create it again with "
@@ -861,10 +842,3 @@ def _load_curve() -> CalibrationCurve:
 def apply_succession_rule(score: float, answer_count: float) -> float:
     """Return a mean of `answer_count` scores bounded by the rule of succession, never 0 or 1."""
     return min((answer_count + 1) / (answer_count + 2), max(1 / (answer_count + 2), score))
-
-
-def _parse_knot(entry: Sequence[float]) -> CurveKnot:
-    confidence, probability, answer_count = entry
-    if not all(isinstance(number, _NUMBER_TYPES) for number in entry):
-        raise ValueError(f"{entry!r} are not three numbers")
-    return CurveKnot(confidence, probability, answer_count)

@@ -114,9 +114,8 @@ def rank_candidates(
             scored.append(
                 (-score, index, replace(candidates[index], score=score, features=features))
             )
-            (heapq.heappush if len(highest) < _MIN_CANDIDATES else heapq.heappushpop)(
-                highest, score
-            )
+            push = heapq.heappush if len(highest) < _MIN_CANDIDATES else heapq.heappushpop
+            push(highest, score)
             if len(highest) == _MIN_CANDIDATES:
                 min_score = min(highest[0], max(highest) - _MAX_SCORE_GAP)
     best: dict[object, QueryCandidate] = {}
@@ -243,21 +242,10 @@ class FeatureExtractor:
     @cached_property
     def first_content_position(self) -> int | None:
         """Position of the first content word: "planet" in "the largest planet"."""
-        skipped_words = sum(
-            operator.mask
-            for operator in self.operators.get_operators(
-                "superlative", "distinct", "running", "change"
-            )
-        )
+        names = ("superlative", "distinct", "running", "change")
+        skipped_words = sum(operator.mask for operator in self.operators.get_operators(*names))
         weights = enumerate(self.linked.weights)
-        return next(
-            (
-                position
-                for position, weight in weights
-                if weight and not skipped_words >> position & 1
-            ),
-            None,
-        )
+        return next((at for at, weight in weights if weight and not skipped_words >> at & 1), None)
 
     @cached_property
     def essential_operators(self) -> tuple[Operator, ...]:
@@ -326,11 +314,10 @@ def _match_value_sort(
         return 1.0 if candidate.is_ask else 0.0
     if operators.asks == "number":
         is_counted = any(isinstance(shown_value, Call) for shown_value in candidate.shown)
-        return (
-            1.0 if is_counted or set(MEASURED_SORTS) & _get_shown_sorts(candidate, schema) else 0.0
-        )
+        sorts = _get_shown_sorts(candidate, schema)
+        return float(is_counted or not sorts.isdisjoint(MEASURED_SORTS))
     if operators.asks in ("date", "year"):
-        return 1.0 if _get_shown_sorts(candidate, schema) & set(TEMPORAL_SORTS) else 0.0
+        return float(not _get_shown_sorts(candidate, schema).isdisjoint(TEMPORAL_SORTS))
     return 0.0
 
 
@@ -357,10 +344,8 @@ def _match_head(
     if candidate.shown_words >> position & 1:
         return 1.0
     reading = linked.reading
-    is_chosen = (
-        reading.folded_words[position - 1 : position]
-        in (reading.word_list.request_phrases["which"])
-    )
+    which = reading.word_list.request_phrases["which"]
+    is_chosen = reading.folded_words[position - 1 : position] in which
     if (
         len(candidate.state.ids)
         and _is_root_shown(candidate, schema if is_chosen else None)
@@ -460,18 +445,6 @@ def read_ranking(path: pathlib.Path) -> FeatureWeights:
         ) from problem
 
 
-def format_ranking(ranking: FeatureWeights, comment_lines: Sequence[str]) -> str:
-    """Format feature weights as a file for `read_ranking`, with comment lines on top.
-
-    Weights are rounded to four decimal places.
-    """
-    lines = [f"# {line}".rstrip() for line in comment_lines]
-    lines += ["", "[weights]", *_format_rows(ranking.weights)]
-    for name, weights in sorted(ranking.graphs.items()):
-        lines += ["", f"[graphs.{_quote_key(name)}]", *_format_rows(weights)]
-    return "\n".join([*lines, ""])
-
-
 @cache
 def _load_ranking(path: str) -> FeatureWeights:
     return read_ranking(pathlib.Path(path).expanduser() if path else DEFAULT_RANKING_PATH)
@@ -479,22 +452,6 @@ def _load_ranking(path: str) -> FeatureWeights:
 
 def _is_number(weight: object) -> bool:
     return isinstance(weight, int | float) and type(weight) is not bool and math.isfinite(weight)
-
-
-def _format_rows(weights: Mapping[str, float]) -> list[str]:
-    return [f"{name} = {round(float(weights[name]), 4)!r}" for name in FEATURES]
-
-
-def _quote_key(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"'
-        + "".join(
-            character if character.isprintable() else f"\\U{ord(character):08x}"
-            for character in escaped
-        )
-        + '"'
-    )
 
 
 _MAX_AGREEMENT_GAP = 0.5  # a member whose score is so near the best agrees with it
@@ -621,15 +578,8 @@ class _QueryPart:
 
     def hash_for_variable(self, variable: int, colours: Mapping[int, int]) -> int:
         """Return a hash of the requirements of the part on one of its variables."""
-        return hash(
-            (
-                self.shape,
-                *[
-                    _SELF_COLOUR if number == variable else colours[number]
-                    for number in self.variables
-                ],
-            )
-        )
+        painted = [_SELF_COLOUR if n == variable else colours[n] for n in self.variables]
+        return hash((self.shape, *painted))
 
 
 def compute_outline(candidate: QueryCandidate) -> object:
@@ -664,25 +614,18 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
     if not _is_row_count_relevant(query):
         # The patterns without leaves attached to the root.
         used_variables = {element for part in other_parts for element in part.variables} - {root}
-        pattern_variables = [(element, set(element.variables) - {root}) for element in patterns]
         root_neighbours = {
             element for part in patterns for element in part.variables if root in part.variables
         }
-        needed_variables = _expand_variables(
-            used_variables, [element_variables for _, element_variables in pattern_variables]
-        )
-        narrowing = (
-            _expand_variables(
-                root_neighbours - {root},
-                [element_variables for _, element_variables in pattern_variables],
-            )
-            - needed_variables
-        )
+        variable_sets = [set(part.variables) - {root} for part in patterns]
+        needed_variables = pieces.connect_variables(used_variables, variable_sets)
+        reachable = pieces.connect_variables(root_neighbours - {root}, variable_sets)
+        narrowing = reachable - needed_variables
         patterns = [
-            element
-            for element, element_variables in pattern_variables
-            if element_variables & needed_variables
-            or (root not in element.variables and not element_variables & narrowing)
+            part
+            for part, variables in zip(patterns, variable_sets, strict=True)
+            if variables & needed_variables
+            or (root not in part.variables and not variables & narrowing)
         ]
     return _paint_parts(patterns + other_parts, columns, order_parts, root), _get_form(query)
 
@@ -760,14 +703,3 @@ def _get_shape(part: object, variables: list[int]) -> object:
         _get_shape(getattr(part, name), variables) for name in _COMPARED_FIELDS.get(type(part), ())
     ]
     return (type(part), *inner) if inner else part
-
-
-def _expand_variables(start: set[int], variable_sets: Sequence[set[int]]) -> set[int]:
-    """Return the variables that are reachable from some over sets that share variables."""
-    reached, size = set(start), -1
-    while len(reached) > size:
-        size = len(reached)
-        reached = reached.union(
-            *(variable_set for variable_set in variable_sets if variable_set & reached)
-        )
-    return reached

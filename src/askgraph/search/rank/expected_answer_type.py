@@ -71,9 +71,7 @@ class RequestedNoun:
     @property
     def is_property(self) -> bool:
         """Whether it fills its own column: a property, a name, a count or an aggregate."""
-        has_aggregate = "count" in self.operators or any(
-            operator in AGGREGATE_OPERATORS for operator in self.operators
-        )
+        has_aggregate = not {"count", *AGGREGATE_OPERATORS}.isdisjoint(self.operators)
         return has_aggregate or self.is_name or self.is_property_headed
 
     @property
@@ -226,14 +224,9 @@ def find_question_word(question: TokenizedQuestion, *, within: range | None = No
     """Return the position of a question word, among the first three tokens or in another range."""
     positions = range(min(3, len(question.tokens))) if within is None else within
     question_words = _get_question_words(question.language)
-    function_positions = (position for position in positions if question.is_stop(position))
+    function_positions = (at for at in positions if question.is_stop(at))
     return next(
-        (
-            position
-            for position in function_positions
-            if question.tokens[position].folded in question_words
-        ),
-        None,
+        (at for at in function_positions if question.folded_words[at] in question_words), None
     )
 
 
@@ -274,11 +267,7 @@ def _is_list_gap(
     gap = question.get_gap(gap_positions.start - 1, start)
     if any(mark in gap for mark in ".?!;:"):
         return False
-    operators = [
-        operator.name
-        for operator in question_operators.operators
-        if operator.first in gap_positions
-    ]
+    operators = [item.name for item in question_operators.operators if item.first in gap_positions]
     return "," in gap or "and" in operators or (not operators and zones.is_listed(start))
 
 
@@ -318,11 +307,8 @@ def _iterate_runs(
             run, operators, start = [], [], None
         if operator is not None and operator.first == position:
             operators.append(operator.name)
-            start = (
-                position
-                if start is None and operator.name in (*AGGREGATE_OPERATORS, "count")
-                else start
-            )
+            if start is None and operator.name in (*AGGREGATE_OPERATORS, "count"):
+                start = position
         if is_content:
             run.append(position)
     if run:
@@ -586,14 +572,10 @@ def _find_extremes(operators: QuestionOperators, linked: LinkedQuestion) -> list
 
 def _is_circumstance(operator: Operator, question: TokenizedQuestion) -> bool:
     """Return whether a preposition of place or time stands before, with or without an article."""
-    previous_words = [token.folded for token in question.tokens[: operator.first]][-2:]
+    before, first = question.folded_words[: operator.first], operator.first
     prepositions = question.word_list.clauses["circumstance"]
-    if previous_words and previous_words[-1] in prepositions:
-        return True
-    return (
-        len(previous_words) == 2
-        and previous_words[0] in prepositions
-        and question.is_stop(operator.first - 1)
+    return not prepositions.isdisjoint(before[-1:]) or (
+        not prepositions.isdisjoint(before[-2:-1]) and question.is_stop(first - 1)
     )
 
 
@@ -753,11 +735,11 @@ def read_query_columns(query: str) -> QueryColumns:
     ]
     for part in parts:
         if isinstance(part, sparql.Query):
+            keys = ((name, value) for value, name in part.group_by)
             expressions += [
-                (name.value, value) for name, value in part.columns if value is not None
-            ]
-            expressions += [
-                (name.value, value) for value, name in part.group_by if name is not None
+                (name.value, value)
+                for name, value in (*part.columns, *keys)
+                if name is not None and value is not None
             ]
     steps = [
         step
@@ -861,31 +843,24 @@ class _AnswerColumnChooser:
         self.expected, self.columns, self.profile = expected, columns, profile
         self.names = tuple(names)
         self.sources = {name: columns.get_source(name) for name in names}
-        self.name_predicates = {
-            predicate_profile.iri
-            for predicate_profile in profile.predicates
-            if predicate_profile.naming
-        } | set(LABEL_PREDICATES)
+        self.name_predicates = {p.iri for p in profile.predicates if p.naming}.union(
+            LABEL_PREDICATES
+        )
         self.nary_classes = {cls.iri for cls in profile.classes if cls.nary}
         self.ranges = {
-            predicate_profile.iri: frozenset(cls for cls, _ in predicate_profile.object_classes)
-            for predicate_profile in profile.predicates
+            p.iri: frozenset(cls for cls, _ in p.object_classes) for p in profile.predicates
         }
         nameless = {cls.iri for cls in profile.classes if cls.name_predicate is None}
         self.quantity_classes = nameless & {
-            cls
-            for predicate_profile in profile.predicates
-            if is_unit_like(predicate_profile)
-            for cls, _ in predicate_profile.subject_classes
+            cls for p in profile.predicates if is_unit_like(p) for cls, _ in p.subject_classes
         }
         self.numeric_predicates = {
-            predicate_profile.iri
-            for predicate_profile in profile.predicates
-            if {datatype for datatype, _ in predicate_profile.datatypes[:1]} & NUMERIC_DATATYPES
+            p.iri
+            for p in profile.predicates
+            if any(datatype in NUMERIC_DATATYPES for datatype, _ in p.datatypes[:1])
         }
         self.domains = {
-            predicate_profile.iri: frozenset(cls for cls, _ in predicate_profile.subject_classes)
-            for predicate_profile in profile.predicates
+            p.iri: frozenset(cls for cls, _ in p.subject_classes) for p in profile.predicates
         }
 
     def choose(self) -> tuple[str, ...]:
@@ -933,14 +908,8 @@ class _AnswerColumnChooser:
             for step in self.columns.iterate_steps_to(variable):
                 subject = step.source
                 if step.predicate in self.name_predicates and isinstance(subject, Variable):
-                    owner = next(
-                        (
-                            candidate
-                            for candidate in self.names
-                            if self.is_thing(candidate, subject)
-                        ),
-                        None,
-                    )
+                    owners = (owner for owner in self.names if self.is_thing(owner, subject))
+                    owner = next(owners, None)
                     if owner is not None and owner != name:
                         return owner
         return None
@@ -1026,16 +995,9 @@ class _AnswerColumnChooser:
     def is_owner(self, name: str, names: Sequence[str]) -> bool:
         """Return whether values in other columns are properties of the things in a column."""
         source = self.sources[name]
-        literal_names = [
-            literal_name
-            for literal_name in names
-            if literal_name != name and self.is_literal(literal_name)
-        ]
-        sources = {
-            str(step.source)[1:]
-            for literal_name in literal_names
-            for step in self.get_steps(literal_name)
-        }
+        literal_names = [other for other in names if other != name and self.is_literal(other)]
+        steps = [step for literal_name in literal_names for step in self.get_steps(literal_name)]
+        sources = {str(step.source)[1:] for step in steps}
         return not source.is_computed and bool(source.variables & sources)
 
     def is_literal(self, name: str) -> bool:

@@ -21,6 +21,7 @@ from askgraph.search.operators.query_builder import PAIRED_NOTE, TOP_NOTE, Query
 from askgraph.search.query_pieces import (
     Value,
     ValueCondition,
+    connect_variables,
     find_aggregates,
     format_term,
     get_function,
@@ -126,7 +127,7 @@ def _idle_condition(context: "FaultContext") -> bool:
     triples = (*context.patterns, *list_optional_patterns(where))
     bindings = (element for element in where.elements if isinstance(element, Values | Bind))
     variable_sets = [set(find_variables(element)) for element in (*triples, *bindings)]
-    reached_variables = _expand_variables(
+    reached_variables = connect_variables(
         set(map(get_value_variable, context.shown_values)), variable_sets
     )
     return any(element.variable not in reached_variables for element in context.conditions)
@@ -141,23 +142,10 @@ def _crossed(context: "FaultContext") -> bool:
     shown_variables = [get_value_variable(element) for element in context.shown_values]
     owners = {element.subject for element in context.patterns}
     return any(
-        not set(shown_variables) <= _expand_variables({variable}, variable_sets)
+        not set(shown_variables) <= connect_variables({variable}, variable_sets)
         for variable in shown_variables
         if variable in owners
     )
-
-
-def _expand_variables(
-    start: set[Variable], variable_sets: Sequence[set[Variable]]
-) -> set[Variable]:
-    """Return the variables that patterns connect to some variables, including these."""
-    reached, size = start, -1
-    while len(reached) > size:
-        size = len(reached)
-        reached = reached.union(
-            *(variable_set for variable_set in variable_sets if variable_set & reached)
-        )
-    return reached
 
 
 _MIN_SURE_SCORE = 0.845  # links from this score on surely name a thing: 0.85 is a people's name
@@ -188,10 +176,12 @@ def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates
         for candidate in candidates[:_MAX_CHECKED_CANDIDATES]
         if candidate.score > candidates[0].score - _MAX_SCORE_GAP
     ]
-    demoted = [
-        _apply_penalty(candidate, len(find_faults(FaultContext(proposal, candidate))), weight)
-        for candidate in close_candidates
-    ]
+    demoted = []
+    for candidate in close_candidates:
+        count = len(find_faults(FaultContext(proposal, candidate)))
+        features = {**candidate.features, "faulty": float(count)}
+        score = candidate.score + weight * count
+        demoted.append(replace(candidate, score=score, features=features))
     ranked = sorted(
         (*demoted, *candidates[len(close_candidates) :]), key=lambda candidate: -candidate.score
     )
@@ -228,11 +218,6 @@ def _prefer_noun_class(proposal: RankedCandidates) -> RankedCandidates:
                 first = replace(candidate, score=best.score)
                 return replace(proposal, candidates=(first, *remaining))
     return proposal
-
-
-def _apply_penalty(candidate: QueryCandidate, fault_count: int, weight: float) -> QueryCandidate:
-    features = {**candidate.features, "faulty": float(fault_count)}
-    return replace(candidate, score=candidate.score + weight * fault_count, features=features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,10 +268,7 @@ class FaultContext:
     @cached_property
     def conditions(self) -> list[ValueCondition]:
         """Required comparisons, without those between the numbers of sub-queries."""
-        subqueries = list_subqueries(self.tree.where)
-        numbers = {
-            name for subquery in subqueries for name, value in subquery.columns if value is not None
-        }
+        numbers = self._subquery_numbers
         return [
             condition
             for condition in list_conditions(self.tree.where)
@@ -296,12 +278,13 @@ class FaultContext:
     @cached_property
     def extreme_variables(self) -> list[Variable]:
         """Variables whose highest or lowest value a sub-query selects."""
-        subqueries = list_subqueries(self.tree.where)
-        numbers = {
-            name for subquery in subqueries for name, value in subquery.columns if value is not None
-        }
-        conditions = list_conditions(self.tree.where)
+        conditions, numbers = list_conditions(self.tree.where), self._subquery_numbers
         return [condition.variable for condition in conditions if _is_extreme(condition, numbers)]
+
+    @cached_property
+    def _subquery_numbers(self) -> set[Variable]:
+        columns = (column for part in list_subqueries(self.tree.where) for column in part.columns)
+        return {name for name, value in columns if value is not None}
 
     @cached_property
     def negated_groups(self) -> list[Group]:
@@ -373,12 +356,8 @@ class FaultContext:
                 if triple.object == end:
                     predicates.append(predicate)
                     is_value = schema.get_predicate_number(predicate) in schema.value_predicates
-                    subject = triple.subject
-                    if (
-                        (is_value or end != variable)
-                        and isinstance(subject, Variable)
-                        and subject not in ends
-                    ):
+                    subject = triple.subject if is_value or end != variable else None
+                    if isinstance(subject, Variable) and subject not in ends:
                         ends.append(subject)
         return predicates
 
@@ -401,21 +380,15 @@ def _number_missing(context: FaultContext) -> bool:
     # A number that is not in the question (as after the conversion of a unit) makes up for a
     # missing one.
     averages = context.operators.get_operators("average")
+    question, has_limit = context.proposal.question, context.tree.limit is not None
     quantities = [
         quantity
-        for quantity in context.proposal.question.quantities
+        for quantity in question.quantities
         if quantity.value is not None and quantity.value != 1
         if not any(item.percent and quantity.first in item.positions for item in averages)
+        if not (has_limit and question.is_percent(quantity))  # that is a number of rows
     ]
-    if context.tree.limit is not None:  # a percentage of all is a number of rows
-        quantities = [
-            quantity
-            for quantity in quantities
-            if not context.proposal.question.is_percent(quantity)
-        ]
-    dates = [
-        quantity for quantity in context.proposal.question.quantities if quantity.value is None
-    ]
+    dates = [quantity for quantity in question.quantities if quantity.value is None]
     if any(not context.candidate.used >> quantity.first & 1 for quantity in (*quantities, *dates)):
         return True
     query_numbers = list(_iterate_numbers(context))
@@ -494,12 +467,8 @@ def _counted_noun(context: FaultContext) -> bool:
     query = context.tree
     if query.having or query.limit is not None:
         return False
-    if not any(
-        element.operator in (*_LOWER_BOUND_SIGNS, *_UPPER_BOUND_SIGNS)
-        for element in context.conditions
-    ):
-        return False
-    return any(
+    signs = {element.operator for element in context.conditions}
+    return not signs.isdisjoint((*_LOWER_BOUND_SIGNS, *_UPPER_BOUND_SIGNS)) and any(
         _is_noun_counted(element, context) for element in context.proposal.question.quantities
     )
 
@@ -562,11 +531,9 @@ def _limit_missing(context: FaultContext) -> bool:
     """Return whether the question asks for the first rows of an order, and the query keeps all."""
     if context.expected.limit is None or context.tree.limit is not None:
         return False
-    if PAIRED_NOTE in context.candidate.notes:
-        return False
-    if not (context.operators.get_operators("top") or any(_iterate_extremes(context))):
-        return False
-    return not _count_extremes(context)
+    has_limit = context.operators.get_operators("top") or any(_iterate_extremes(context))
+    is_paired = PAIRED_NOTE in context.candidate.notes
+    return bool(has_limit) and not is_paired and not _count_extremes(context)
 
 
 def _columns_missing(context: FaultContext) -> bool:

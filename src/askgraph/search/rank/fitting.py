@@ -119,7 +119,6 @@ class FitScorer:
     ) -> None:
         self.linked, self.operators, self.schema = linked, operators, schema
         self.expected = expected
-        self._superclasses: dict[str, set[str]] = {}
 
     @cached_property
     def nouns(self) -> tuple[RequestedNoun, ...]:
@@ -159,16 +158,12 @@ class FitScorer:
             owner = self._describe_thing(incoming.subject, candidate, patterns)
             content = self._describe_object(predicate, variable, owner, patterns)
             key = (incoming.subject, incoming.predicate)
-            outer_triple = next(
-                (element for element in patterns if (element.object, element.predicate) == key),
-                None,
-            )
+            outer_triples = (part for part in patterns if (part.object, part.predicate) == key)
+            outer_triple = next(outer_triples, None)
             if outer_triple is None:
                 return content
-            owners = (
-                owner.classes
-                | self._describe_thing(outer_triple.subject, candidate, patterns).classes
-            )
+            outer = self._describe_thing(outer_triple.subject, candidate, patterns)
+            owners = owner.classes | outer.classes
             return replace(content, classes=owner.classes, owners=owners, names=True)
         elements = candidate.tree.where.elements
         if any(isinstance(element, Bind) and element.variable == variable for element in elements):
@@ -211,7 +206,6 @@ class FitScorer:
             )
         if not stated_classes and isinstance(term, Variable):
             # The classes that all predicates around a variable have in common.
-            stated_classes = frozenset()
             for triple in patterns:
                 number = self.schema.get_predicate_number(get_predicate(triple))
                 if number is None or term not in (triple.subject, triple.object):
@@ -342,45 +336,27 @@ class FitScorer:
         """
         if not self._has_column_nouns or not columns or _OWN_COLUMN_NOTES & {*candidate.notes}:
             return 0.0, 0.0
-        scores = [
-            [self._score_noun(noun, column, candidate) for column in columns]
-            for noun in self._noun_meanings
-        ]
         # The columns of context: the things whose values are the answer.
-        if len(candidate.tree.columns) == len(candidate.shown):
-            context_columns: list[ColumnContent] = []
-        else:
-            patterns = list_patterns(candidate.tree.where)
-            context_values = [
-                column
-                for column in list_column_values(candidate.tree)
-                if column not in candidate.shown
-            ]
-            context_columns = [
-                self._describe_column(column, candidate, patterns) for column in context_values
-            ]
-        context_scores = [
-            max(
-                (self._score_noun(noun, column, candidate) for column in context_columns),
-                default=0.0,
-            )
+        patterns = list_patterns(candidate.tree.where)
+        has_context = len(candidate.tree.columns) != len(candidate.shown)
+        context_columns = [
+            self._describe_column(column, candidate, patterns)
+            for column in (list_column_values(candidate.tree) if has_context else ())
+            if column not in candidate.shown
+        ]
+        scores = [
+            [self._score_noun(noun, column, candidate) for column in (*columns, *context_columns)]
             for noun in self._noun_meanings
         ]
-        missing = sum(
-            1 - max(*row, context_score)
-            for row, context_score in zip(scores, context_scores, strict=True)
-        )
+        missing = sum(1 - max(row) for row in scores)
         keys = list_group_variables(candidate.tree) if self.operators.get_operators("each") else []
         unnamed_shares = [
             (1 - max(row[index] for row in scores), shown_value in keys)
             for index, shown_value in enumerate(candidate.shown)
         ]
-        extra_keys = sorted(share for share, is_key in unnamed_shares if is_key)[
-            : -self._max_group_columns or None
-        ]
-        unnamed_columns = sum(share for share, is_key in unnamed_shares if not is_key) + sum(
-            extra_keys
-        )
+        key_shares = sorted(share for share, is_key in unnamed_shares if is_key)
+        unnamed_columns = sum(share for share, is_key in unnamed_shares if not is_key)
+        unnamed_columns += sum(key_shares[: -self._max_group_columns or None])
         if self.expected.has_second_question:
             unnamed_columns -= 1.0  # "…, and how many are there?"
         return missing / len(scores), min(1.0, max(0.0, unnamed_columns))
@@ -438,14 +414,10 @@ class FitScorer:
             return (
                 1.0 if self._is_owned(column.owners, noun.owner_classes) else _POSSIBLE_COLUMN_SCORE
             )
-        if holds_things and requested.is_name and len(requested.positions) == 1:
-            is_owned = self._is_owned(column.classes, noun.owner_classes)
-            return (
-                (1.0 if self._is_named_name(column.predicate) else _POSSIBLE_COLUMN_SCORE)
-                if is_owned
-                else 0.0
-            )
-        return 0.0
+        is_name = holds_things and requested.is_name and len(requested.positions) == 1
+        if not is_name or not self._is_owned(column.classes, noun.owner_classes):
+            return 0.0
+        return 1.0 if self._is_named_name(column.predicate) else _POSSIBLE_COLUMN_SCORE
 
     def _is_named_name(self, predicate: int | None) -> bool:
         """Return whether the name of a predicate says that it is a name, not only an identifier."""
@@ -469,22 +441,7 @@ class FitScorer:
         )
 
     def _is_subclass_of(self, cls: str, superclasses: Collection[str]) -> bool:
-        return cls in superclasses or not self._get_superclasses(cls).isdisjoint(superclasses)
-
-    def _get_superclasses(self, cls: str) -> set[str]:
-        if cls in self._superclasses:
-            return self._superclasses[cls]
-        superclasses = self._superclasses[cls] = set[str]()
-        queue = [cls]
-        for current in queue:
-            if current in self.schema.classes:
-                queue += [
-                    parent
-                    for parent in self.schema.classes[current].parents
-                    if parent not in superclasses
-                ]
-                superclasses.update(self.schema.classes[current].parents)
-        return superclasses
+        return not {cls, *self.schema.get_lineage(cls)}.isdisjoint(superclasses)
 
     # Rows
 
