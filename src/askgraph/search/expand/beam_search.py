@@ -11,6 +11,7 @@ import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -50,6 +51,7 @@ _MAX_CACHED_SET_SIZE = 1000
 _MIN_OWN_WORD_SCORE: Final = 0.99
 """Minimum quality of a word of the name itself, rather than a related one."""
 _MAX_STEPS = 4  # steps of a pattern in a row
+_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 _MAX_UNNAMED_STEPS, _MAX_UNNAMED_STEPS_NAMELESS = 2, 3
 """Steps before an unnamed one; one more from a node without a name."""
 _MAX_UNNAMED_SET_SIZE = 2000  # from larger answer sets, only the first step may be unnamed
@@ -82,7 +84,6 @@ class BeamSearch:
     total_weight: float = 1.0
     _unused_links: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
     _weights_by_mask: dict[int, float] = field(default_factory=dict)
-    _containment: dict[int, bool] = field(default_factory=dict)
     _predicates_of_nodes: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
     _step_results: dict[tuple[bytes, int, bool, bool], Ids] = field(default_factory=dict)
 
@@ -421,21 +422,9 @@ class BeamSearch:
             self.schema, predicate
         ):
             return (False,)
-        if is_named and not self._is_containment(predicate):
+        if is_named and not expand_schema.is_containment(self.schema, predicate):
             return (False,)
         return (True,) if inverse else (True, False)
-
-    def _is_containment(self, predicate: int) -> bool:
-        """Return whether a predicate is transitive by meaning, as for places."""
-        # A chain of things alone ("manager", "prerequisite") is not.
-        if predicate not in self._containment:
-            schema = self.schema
-            self._containment[predicate] = (
-                "places" in expand_schema.get_object_kinds(schema, predicate)
-                or schema.is_subject_name(predicate)
-                or schema.is_declared_transitive(predicate)
-            )
-        return self._containment[predicate]
 
     def _build_successor(
         self, state: PartialMatch, edge: Edge, ids: Ids, penalty: float, is_literal: bool
@@ -465,23 +454,17 @@ class BeamSearch:
                 return 0.0  # the code determines its predicate
             if quantity is None or quantity.days is None:
                 return Penalty.VALUE_PREDICATE
-            is_dated = self.schema.get_sort(predicate) in (
-                ValueKind.DATE,
-                ValueKind.YEAR,
-                ValueKind.TEXT_DATE,
+            time_words, stems = (
+                get_shared_words().names["times"],
+                self.schema.get_name_stems(predicate),
             )
-            if not is_dated and self.schema.get_name_stems(predicate).isdisjoint(
-                get_shared_words().names["times"]
-            ):
+            if self.schema.get_sort(predicate) not in _DATE_SORTS and stems.isdisjoint(time_words):
                 return Penalty.UNDATED_YEAR
             is_end = any(predicate == end for _, end, _ in self.schema.spans)
             return Penalty.SPAN_END if is_end else Penalty.DATE_PREDICATE
         objects = state.ids if inverse else ids
-        previous = (edge.predicate for edge, _ in state.node.edges)
         is_one_relation = self.schema.is_one_relation
-        if any(
-            is_one_relation(predicate_before, predicate, state.ids) for predicate_before in previous
-        ):
+        if any(is_one_relation(e.predicate, predicate, state.ids) for e, _ in state.node.edges):
             return 0.0  # the rest of a relation with a single name
         if self.schema.is_named_after_class(predicate, objects, self.classes_in_question):
             return Penalty.OBVIOUS_STEP
@@ -923,11 +906,10 @@ def _create_alternative_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
             for first in full_links
             if _can_follow_operator(search, operator, first.positions[0])
         ]
-        for first in left[:_MAX_LINKS_PER_SIDE]:
-            for second in right[:_MAX_LINKS_PER_SIDE]:
-                if first.kind is second.kind and first.target != second.target:
-                    mask = to_bit_mask(range(operator.first, second.positions[0]))
-                    yield from _create_link_pair_seed(search, first, second, mask, operator.name)
+        for first, second in product(left[:_MAX_LINKS_PER_SIDE], right[:_MAX_LINKS_PER_SIDE]):
+            if first.kind is second.kind and first.target != second.target:
+                mask = to_bit_mask(range(operator.first, second.positions[0]))
+                yield from _create_link_pair_seed(search, first, second, mask, operator.name)
         yield from _create_number_pair_seed(search, operator)
 
 
@@ -982,7 +964,7 @@ def _find_equal_literals(search: BeamSearch, quantity: Quantity) -> Ids:
     is_equal = np.zeros(len(sorts), dtype=np.bool_)
     if quantity.days is not None:
         low, high = quantity.days
-        is_date = np.isin(sorts, (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE))
+        is_date = np.isin(sorts, _DATE_SORTS)
         is_equal |= is_date & (values >= low) & (values < high + 1)
     if quantity.value is not None:
         is_number = np.isin(sorts, (ValueKind.NUMBER, ValueKind.TEXT_NUMBER))
@@ -1440,12 +1422,9 @@ def _is_connected(search: BeamSearch, node: int, link: Link) -> bool:
         return False
     nodes = np.array([node], dtype=np.int32)
     for inverse in (False, True):
-        for predicate in sorted(
-            schema.open_predicates & graph.get_predicates(nodes, inverse=inverse)
-        ):
-            step = (
-                graph.compute_closure if predicate in schema.transitive_predicates else graph.step
-            )
+        for predicate in graph.get_predicates(nodes, inverse=inverse) & schema.open_predicates:
+            is_transitive = predicate in schema.transitive_predicates
+            step = graph.compute_closure if is_transitive else graph.step
             if at in step(nodes, predicate, inverse=inverse):
                 return True
     return False

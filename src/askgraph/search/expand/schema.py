@@ -266,11 +266,6 @@ class Schema:
         """Predicates that may be followed more than once."""
         return frozenset(number for number, p in self.predicates.items() if p.transitive)
 
-    def is_declared_transitive(self, predicate: int) -> bool:
-        """Return whether the graph declares a predicate transitive."""
-        iri = self.graph.get_predicate_iri(predicate)
-        return v.OWL_TRANSITIVE_PROPERTY in get_objects(self.graph, iri, v.RDF_TYPE)
-
     @cached_property
     def naming_predicates(self) -> frozenset[int]:
         """Predicates whose values are names of any sort."""
@@ -446,10 +441,7 @@ class Schema:
 
     def is_nary(self, ids: Ids) -> bool:
         """Return whether nodes represent an n-ary relation: nameless, with several links."""
-        return bool(len(ids)) and self._has_nary_class(self.get_classes(int(ids[0])))
-
-    @remember
-    def _has_nary_class(self, classes: tuple[str, ...]) -> bool:
+        classes = self.get_classes(int(ids[0])) if len(ids) else ()
         return any(self.classes[cls].nary for cls in classes)
 
     def is_nameless(self, ids: Ids) -> bool:
@@ -878,6 +870,15 @@ def get_object_kinds(schema: Schema, number: int) -> Kinds:
     return name_kinds.union(*(get_class_kinds(schema, cls) for cls, _ in classes))
 
 
+@remember
+def is_containment(schema: Schema, predicate: int) -> bool:
+    """Return whether a predicate is transitive by meaning, as for places."""
+    # A chain of things alone ("manager", "prerequisite") is not.
+    types = get_objects(schema.graph, schema.graph.get_predicate_iri(predicate), v.RDF_TYPE)
+    is_named = "places" in get_object_kinds(schema, predicate) or schema.is_subject_name(predicate)
+    return is_named or v.OWL_TRANSITIVE_PROPERTY in types
+
+
 def get_node_kinds(schema: Schema, ids: Ids) -> Kinds:
     """Return the kinds of some nodes, by the classes of a sample."""
     first = schema.graph.terms.first_iri
@@ -923,20 +924,19 @@ def link_question_word(
     question_word = frame.question_word
     if question_word is None or question_word[0] not in KINDS:
         return linked
-    name, at = question_word
     scores = {
         (link.target, link.positions): link.score for link in linked.get_links(ItemKind.PREDICATE)
     }
-    links_found = [
-        link
-        for link in find_question_word_links(linked, schema, name, at)
-        if link.score > scores.get((link.target, link.positions), 0.0)
-    ]
-    if not links_found:
+    best: dict[tuple[str, tuple[int, ...]], Link] = {}
+    for link in find_question_word_links(linked, schema, *question_word):
+        key = link.target, link.positions
+        is_better = key not in best or link.quality > best[key].quality
+        if is_better and link.score > scores.get(key, 0.0):
+            best[key] = link
+    if not best:
         return linked
-    keys = dict.fromkeys((link.target, link.positions) for link in links_found)
-    remaining = [link for link in linked.links if (link.target, link.positions) not in keys]
-    links = sorted([*remaining, *_select_best_links(links_found)], key=lambda link: -link.score)
+    remaining = [link for link in linked.links if (link.target, link.positions) not in best]
+    links = sorted([*remaining, *best.values()], key=lambda link: -link.score)
     return replace(linked, links=tuple(links))
 
 
@@ -946,15 +946,6 @@ def find_question_word_links(
     """Yield links of predicates that answer the question word at a token, by the other words."""
     for predicate in find_answer_predicates(schema, question_word):
         yield from _build_links(predicate, linked, at)
-
-
-def _select_best_links(links: Iterable[Link]) -> Iterator[Link]:
-    best: dict[tuple[str, tuple[int, ...]], Link] = {}
-    for link in links:
-        key = link.target, link.positions
-        if key not in best or link.quality > best[key].quality:
-            best[key] = link
-    yield from best.values()
 
 
 def _build_links(
@@ -973,17 +964,15 @@ def _build_links(
         return
     reading, scores = linked.reading, {}
     for word in sorted(predicate.remaining_stems):
-        best = max(
-            (
-                (_score_words(token.stem, word, reading.word_list.synonyms), -at)
-                for at, token in enumerate(reading.tokens)
-                if linked.weights[at] and token.quote is None
-            ),
-            default=(0.0, 0),
+        matches = (
+            (_score_words(token.stem, word, reading.word_list.synonyms), -at)
+            for at, token in enumerate(reading.tokens)
+            if linked.weights[at] and token.quote is None
         )
-        if best[0] < _MIN_WORD_SCORE:
+        score, negated_at = max(matches, default=(0.0, 0))
+        if score < _MIN_WORD_SCORE:
             return
-        scores[-best[1]] = best[0]
+        scores[-negated_at] = score
     positions = tuple(sorted(scores))
     if positions[-1] - positions[0] < 2 * len(positions):
         qualities = tuple(scores[at] for at in positions)
