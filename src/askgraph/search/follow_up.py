@@ -156,22 +156,17 @@ def parse_result_change(
     operators = {item.name: item for item in detect_operators(reading).operators}
     is_descending = "descending" in operators or _has_phrase(reading, "top")
     used = {
-        at
-        for name in _ORDER_OPERATORS
-        for at in (operators[name].positions if name in operators else ())
+        at for name in _ORDER_OPERATORS if name in operators for at in operators[name].positions
     }
     limits = [
         item
         for item in reading.quantities
         if item.value in range(1, _MAX_FIRST_ROWS) and not item.unit
     ]
-    number = (
-        limits[0]
-        if len(limits) == 1 and (_has_phrase(reading, "first") or _has_phrase(reading, "top"))
-        else None
-    )
+    marks = _find_phrases(reading, ("first", "top"))
+    number = limits[0] if len(limits) == 1 and marks else None
     if number is not None:
-        used |= {*number.positions, *_find_phrases(reading, ("first", "top"))}
+        used |= {*number.positions, *marks}
     if "order" in operators or (number is not None and _has_phrase(reading, "by")):
         iris = _find_order_predicates(free - used - _find_phrases(reading, ("by",)), reading, names)
         return ResultChange(_to_row_count(number), iris, is_descending) if iris else None
@@ -182,12 +177,8 @@ def parse_result_change(
         return None if free - used else ResultChange(_to_row_count(number))
     if "count" in operators and not free - set(operators["count"].positions):
         return ResultChange(is_count=True)
-    display_tokens = _find_phrases(reading, ("map", "show"))
-    return (
-        ResultChange(is_map=True)
-        if _has_phrase(reading, "map") and not free - display_tokens
-        else None
-    )
+    is_map = _has_phrase(reading, "map") and not free - _find_phrases(reading, ("map", "show"))
+    return ResultChange(is_map=True) if is_map else None
 
 
 def parse_measured_extreme(
@@ -329,18 +320,13 @@ def _complete_plural(reading: TokenizedQuestion, earlier: TokenizedQuestion) -> 
     operator = _find_bare_operator(reading, content)
     if operator is None:
         return None
-    clause = text[start : reading.tokens[content[-1]].end]
-    for previous in detect_operators(earlier).operators:
-        if operator.name in _EXTREME_OPERATORS and previous.name in _EXTREME_OPERATORS:
-            opening = earlier.text[: earlier.tokens[previous.first].start]
-            operator_text = text[
-                reading.tokens[operator.first].start : reading.tokens[operator.last].end
-            ]
-            return f"{opening}{operator_text}{earlier.text[earlier.tokens[previous.last].end :]}"
+    operator_text = text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
     if operator.name == "count":
-        count_text = text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
-        return f"{count_text} {noun_phrase}"
-    return f"{clause} {of} {noun_phrase}"
+        return f"{operator_text} {noun_phrase}"
+    for previous in detect_operators(earlier).get_operators(*_EXTREME_OPERATORS)[:1]:
+        opening = earlier.text[: earlier.tokens[previous.first].start]
+        return f"{opening}{operator_text}{earlier.text[earlier.tokens[previous.last].end :]}"
+    return f"{text[start : reading.tokens[content[-1]].end]} {of} {noun_phrase}"
 
 
 _EXTREME_OPERATORS = ("superlative", "minimum", "maximum", "most", "fewest")
@@ -375,11 +361,7 @@ def _find_plural_pronoun(reading: TokenizedQuestion) -> tuple[bool, tuple[int, i
 
 
 def _find_bare_operator(reading: TokenizedQuestion, content: range) -> Operator | None:
-    operators = [
-        operator
-        for operator in detect_operators(reading).operators
-        if operator.name in (*_EXTREME_OPERATORS, "count")
-    ]
+    operators = detect_operators(reading).get_operators(*_EXTREME_OPERATORS, "count")
     if len(operators) != 1 or reading.quantities:
         return None
     [only] = operators
@@ -410,21 +392,13 @@ def _find_counterpart(
     link: Link, earlier: LinkedQuestion, share_class: ClassComparison
 ) -> Link | None:
     """Return the link to replace in the previous question: of the same kind and class."""
-    fitting = [
-        candidate
-        for candidate in earlier.get_links(link.kind)
-        if candidate.score >= _MIN_LINK_SCORE
-    ]
+    fitting = [item for item in earlier.get_links(link.kind) if item.score >= _MIN_LINK_SCORE]
     if link.kind is ItemKind.ENTITY:
-        of_class = [
-            candidate for candidate in fitting if share_class(candidate.target, link.target)
-        ]
-        if not of_class and len({candidate.positions for candidate in fitting}) > 1:
+        of_class = [item for item in fitting if share_class(item.target, link.target)]
+        if not of_class and len({item.positions for item in fitting}) > 1:
             return None
         fitting = of_class or fitting
-    return max(
-        fitting, key=lambda candidate: (len(candidate.positions), candidate.score), default=None
-    )
+    return max(fitting, key=lambda item: (len(item.positions), item.score), default=None)
 
 
 def _get_text_range(link: Link, reading: TokenizedQuestion) -> tuple[int, int]:

@@ -215,16 +215,10 @@ def suggest_names(text: str, names: NameIndex, limit: int = 5) -> tuple[str, ...
 
 def classify_iri(iri: str, profile: Profile) -> ItemKind:
     """Return whether an IRI is a class, a predicate or else a thing of a graph."""
-    if any(
-        profile_entry.iri == iri or iri in profile_entry.parents
-        for profile_entry in profile.classes
-    ):
+    if any(iri in (item.iri, *item.parents) for item in profile.classes):
         return ItemKind.CLASS
-    return (
-        ItemKind.PREDICATE
-        if any(profile_entry.iri == iri for profile_entry in profile.predicates)
-        else ItemKind.ENTITY
-    )
+    is_predicate = any(item.iri == iri for item in profile.predicates)
+    return ItemKind.PREDICATE if is_predicate else ItemKind.ENTITY
 
 
 @lru_cache(maxsize=16)
@@ -376,16 +370,9 @@ class DefinitionSearch:
             for _, value in tree.columns
             if isinstance(value, Call) and value.name == "SUM" and value.arguments
         }
-        carriers = {
-            item.subject
-            for item in tree.where.elements
-            if isinstance(item, Pattern) and item.object in summed
-        }
-        typed = {
-            item.subject
-            for item in tree.where.elements
-            if isinstance(item, Pattern) and item.predicate == _TYPE
-        }
+        patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
+        carriers = {item.subject for item in patterns if item.object in summed}
+        typed = {item.subject for item in patterns if item.predicate == _TYPE}
         dropped = summed | (carriers - typed)
         if not self.touched or not dropped:
             return tree

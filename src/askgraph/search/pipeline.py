@@ -337,12 +337,9 @@ def resolve_operators(
     linked, frame = detect_name_filters(linked, frame, schema)
     frame = resolve_times(frame, schema, day)
     if description is not None and description.lead_word_count:
-        remaining = tuple(
-            operator
-            for operator in frame.operators
-            if operator.first >= description.lead_word_count
-        )
-        describe = Operator("describe", 0, description.lead_word_count - 1)
+        lead = description.lead_word_count
+        remaining = tuple(item for item in frame.operators if item.first >= lead)
+        describe = Operator("describe", 0, lead - 1)
         frame = replace(frame, operators=(describe, *remaining), asks=None)
     if not operators:
         frame = replace(frame, operators=())
@@ -390,7 +387,6 @@ def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> Ques
         for link in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
         if link.score >= _MIN_NAME_SCORE and len(link.positions) == 1
     }
-
     operators = (
         replace(operator, name="each", last=operator.last - 1)
         if operator.name in ("monthly", "yearly")
@@ -486,10 +482,8 @@ def detect_name_filters(
             targets_by_position.setdefault(at, set()).add(item.target)
     for at, targets in targets_by_position.items():
         for cls in strong_links:
-            if cls.kind is not ItemKind.CLASS or at not in (
-                cls.positions[0] - 1,
-                cls.positions[-1] + 1,
-            ):
+            beside = (cls.positions[0] - 1, cls.positions[-1] + 1)
+            if cls.kind is not ItemKind.CLASS or at not in beside:
                 continue
             noun = reading.tokens[cls.positions[-1]]
             is_before_plural = at < cls.positions[0] and noun.stem != noun.folded
@@ -585,11 +579,8 @@ def _resolve_time_operator(
 ) -> Iterator[Operator]:
     tokens = frame.reading.tokens
     if operator.name == "lasting":
-        lasts = any(
-            tokens[at].folded == phrase[0]
-            for at in range(operator.last + 1, len(tokens))
-            for phrase in frame.reading.word_list.operators["lasted"]
-        )
+        verbs = {phrase[0] for phrase in frame.reading.word_list.operators["lasted"]}
+        lasts = not verbs.isdisjoint(frame.reading.folded_words[operator.last + 1 :])
         yield (
             operator
             if has_spans and lasts
@@ -613,14 +604,10 @@ def _resolve_time_operator(
 def _is_duration_verb(frame: QuestionOperators, operator: Operator) -> bool:
     """Return whether "last" is the verb: "how long did it last?", "that last over 2 hours"."""
     words = tuple(frame.reading.tokens[at].folded for at in operator.positions)
-    is_duration_question = any(
-        other_operator.name in _DURATION_OPERATORS and other_operator.first < operator.first
-        for other_operator in frame.operators
-    )
-    is_compared = any(
-        other_operator.name in COMPARISON_SIGNS and other_operator.first == operator.last + 1
-        for other_operator in frame.operators
-    )
+    questions = frame.get_operators(*_DURATION_OPERATORS)
+    is_duration_question = any(item.first < operator.first for item in questions)
+    comparisons = frame.get_operators(*COMPARISON_SIGNS)
+    is_compared = any(item.first == operator.last + 1 for item in comparisons)
     is_last = operator.last == len(frame.reading.tokens) - 1
     return (
         operator.name == "superlative"

@@ -608,19 +608,15 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
     words, free = index.sorted_tokens, find_free_tokens(reading)
     matches: list[Variant] = []
     for at, token in enumerate(reading.tokens):
-        exact_matches: list[Variant] = []
         word = index.find_word(token.stem)
-        if word is not None:
-            quality = _INFLECTED_SCORE if token.is_corrected else _EXACT_SCORE
-            exact_matches.append(Variant(at, word, quality, "exact"))
+        quality = _INFLECTED_SCORE if token.is_corrected else _EXACT_SCORE
+        exact_matches = [] if word is None else [Variant(at, word, quality, "exact")]
         matches += exact_matches
         is_abbreviation = token.text.isupper() and not reading.text.isupper()
         if (at in free or reading.is_stop(at)) and not is_abbreviation:
             english = map(index.find_word, translate_word(token.folded, reading.language))
             matches += [
-                Variant(at, number, _TRANSLATION_SCORE, "synonym")
-                for number in english
-                if number is not None
+                Variant(at, x, _TRANSLATION_SCORE, "synonym") for x in english if x is not None
             ]
         matches += _join_words(reading.tokens, at, index)
         matches += (
@@ -633,7 +629,7 @@ def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]
             or len(token.folded) > _MAX_FUZZY_WORD_LENGTH
         ):
             continue
-        if token.text.isupper() and not reading.text.isupper():
+        if is_abbreviation:
             spellings = lexicon.find_spelling_variants(token, index)
             matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
         synonyms = map(index.find_word, reading.word_list.synonyms.get(token.stem, ()))

@@ -170,13 +170,9 @@ def _build_evidence_query(
 
 def _build_incoming_link_queries(values: str, graph: KnowledgeGraph) -> Iterator[str]:
     """Yield queries that count incoming links by the most common predicates, in a sample."""
-    object_predicates = [
-        predicate for predicate in graph.profile.predicates if predicate.object_classes
-    ]
-    common = sorted(object_predicates, key=lambda predicate: -predicate.triples)
-    for predicate in [
-        predicate for predicate in common if predicate.iri not in _IGNORED_PREDICATES
-    ][:_MAX_SAMPLED_PREDICATES]:
+    common = sorted(graph.profile.predicates, key=lambda predicate: -predicate.triples)
+    counted = [p for p in common if p.object_classes and p.iri not in _IGNORED_PREDICATES]
+    for predicate in counted[:_MAX_SAMPLED_PREDICATES]:
         sample = f"SELECT ?s ?o {{ {values} ?o <{predicate.iri}> ?s }} LIMIT {_MAX_SAMPLED_ROWS}"
         yield f"SELECT ?s (COUNT(?o) AS ?links) {{ {{ {sample} }} }} GROUP BY ?s"
 
@@ -278,12 +274,8 @@ async def _search_names(
             results = await search.search(
                 endpoint, missing, languages=(language,), limit=_MAX_THINGS_PER_TEXT
             )
-            cache.update(
-                {
-                    (text, language): entities
-                    for text, entities in zip(missing, results, strict=True)
-                }
-            )
+            keys = [(text, language) for text in missing]
+            cache.update(zip(keys, results, strict=True))
     except (QueryError, ServiceError) as error:
         notes = (f"The endpoint's search for names failed: {error}",)
     entities_by_text = {text: cache[text, language] for text in texts if (text, language) in cache}

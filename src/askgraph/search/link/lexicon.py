@@ -108,14 +108,9 @@ def find_base_forms(word: str) -> tuple[str, ...]:
     line = _read_line(word)
     own_forms = [word] if any(not cell.startswith(_BASE) for cell in line) else []
     irregular = [cell[2:] for cell in line if cell.startswith(_BASE)]
-    regular = (
-        []
-        if own_forms and not irregular and not word.endswith(("ed", "ing"))
-        else list(_strip_endings(word))
-    )
-    return tuple(
-        dict.fromkeys((*own_forms, *irregular, *(base for base in regular if _read_line(base))))
-    )
+    is_base = own_forms and not irregular and not word.endswith(("ed", "ing"))
+    regular = [] if is_base else filter(_read_line, _strip_endings(word))
+    return tuple(dict.fromkeys((*own_forms, *irregular, *regular)))
 
 
 def _strip_endings(word: str) -> Iterator[str]:
@@ -352,15 +347,11 @@ def detect_scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tupl
                 and related.weight >= _MIN_SCALE_WEIGHT
                 and index.find_word(related.words[0]) in schema
             ]
-            if not nouns:
-                measure = None
-            else:
+            if nouns:
                 direction = nouns[0].how
                 measures = tuple(related.words[0] for related in nouns if related.how == direction)
-                phrase = reading.folded_words[at : last + 1]
-                measure = Measure(phrase, degree, is_upward == (direction == "more"), measures, ())
-            if measure is not None:
-                yield at, measure
+                phrase, has_more = reading.folded_words[at : last + 1], direction == "more"
+                yield at, Measure(phrase, degree, is_upward == has_more, measures, ())
 
 
 def _parse_degrees(reading: TokenizedQuestion, at: int) -> Iterator[tuple[str, str, int, bool]]:
@@ -542,7 +533,11 @@ def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> Tokeni
     abbreviations = frozenset(
         at
         for at in candidates
-        if reading.tokens[at].folded in pronouns or _is_upper_in_names(reading.tokens[at], index)
+        if (word := reading.tokens[at].folded) in pronouns
+        or (
+            (number := index.find_word(reading.tokens[at].stem)) is not None
+            and _has_name_in_capitals(word, number, index)
+        )
     ).union(stated)
     return replace(reading, abbreviations=abbreviations) if abbreviations else reading
 
@@ -621,11 +616,6 @@ def _find_stated_words(reading: TokenizedQuestion, index: NameIndex) -> Iterator
             is_stated = is_preposition and not being.isdisjoint(before)
             if is_stated or is_full_name(reading.tokens[at].stem, index):
                 yield at
-
-
-def _is_upper_in_names(token: QuestionToken, index: NameIndex) -> bool:
-    number = index.find_word(token.stem)
-    return number is not None and _has_name_in_capitals(token.folded, number, index)
 
 
 def find_spelling_variants(token: QuestionToken, index: NameIndex) -> Iterator[int]:

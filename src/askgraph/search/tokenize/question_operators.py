@@ -397,13 +397,9 @@ def _interpret_sorting(reading: TokenizedQuestion, operators: Sequence[Operator]
         )
         if marks:
             name = "most_first" if _is_upward(extreme) else "least_first"
-            taken = {extreme.mask, *(mark.mask for mark in marks)}
-            rest = [
-                operator
-                for operator in operators
-                if not any(operator.mask & mask for mask in taken)
-            ]
-            return [*rest, replace(extreme, name=name), *marks]
+            taken = {at for operator in (extreme, *marks) for at in operator.positions}
+            free = (operator for operator in operators if taken.isdisjoint(operator.positions))
+            return [*free, replace(extreme, name=name), *marks]
     return list(operators)
 
 
@@ -595,14 +591,9 @@ def _match_adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int
         ):
             length = len(measure.phrase)
             if name == "comparative":
-                longer_phrases = [
-                    p
-                    for p, n in lists.operators_by_first_word.get(word, ())
-                    if n in _THAN_OPERATORS
-                ]
-                length = max(
-                    [length, *(len(p) for p in longer_phrases if reading.has_phrase_at(p, at))]
-                )
+                phrases = lists.operators_by_first_word.get(word, ())
+                longer = (p for p, n in phrases if n in _THAN_OPERATORS)
+                length = max([length, *(len(p) for p in longer if reading.has_phrase_at(p, at))])
             yield length, 3, Operator(name, at, at + length - 1, measure)
 
 
