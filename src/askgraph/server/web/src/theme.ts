@@ -1,10 +1,6 @@
 // Sets the chosen theme before anything is drawn, so that the page does not flash.
 
-const chosen = ((): string | null => {
-  try {
-    return localStorage.getItem("askgraph.theme");
-  } catch {
-    return null;
-  }
-})();
+import { kept } from "./app/kept.ts";
+
+const chosen = kept("theme");
 if (chosen === "light" || chosen === "dark") document.documentElement.dataset["theme"] = chosen;

@@ -1,6 +1,7 @@
 // Requests to /api/v1: JSON in and out, problems as errors, the API key if required.
 
 import { signal } from "@preact/signals";
+import { kept } from "../app/kept.ts";
 import type { Problem } from "./types.ts";
 
 /** A problem that the server reported, or that it is unreachable (status 0). */
@@ -12,12 +13,7 @@ export class ProblemError extends Error {
 }
 
 /** The problem of a server that does not respond. */
-export const UNREACHABLE: Problem = {
-  type: "askgraph:unreachable",
-  title: "",
-  status: 0,
-  detail: "",
-};
+export const UNREACHABLE = createProblem("", 0, "askgraph:unreachable");
 
 const BETWEEN_LOOKS = 2000; // milliseconds
 const awaiting = new Set<() => void>();
@@ -30,12 +26,8 @@ export function onReturn(load: () => void): () => void {
 }
 
 async function lookForServer(): Promise<void> {
-  if (
-    await fetch("/healthz").then(
-      (response) => response.ok,
-      () => false,
-    )
-  ) {
+  const response = await fetch("/healthz").catch(() => null);
+  if (response?.ok) {
     const loads = [...awaiting];
     awaiting.clear();
     for (const load of loads) load();
@@ -58,12 +50,7 @@ export function withQuery(
 }
 
 /** Sends a request and returns the JSON of its response; null if there is none. */
-async function send<T>(
-  method: string,
-  path: string,
-  body?: unknown,
-  signal?: AbortSignal,
-): Promise<T> {
+async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal) {
   const response = await request(method, path, body, { signal });
   return (response.status === 204 ? null : await response.json()) as T;
 }
@@ -123,24 +110,20 @@ export function save(content: Blob, name: string): void {
 /** Converts anything thrown to a problem that can be shown. */
 export function problemFrom(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
-  return { type: "about:blank", title: String(error), status: 0, detail: "" };
+  return createProblem(String(error), 0);
 }
 
 async function problemOf(response: Response): Promise<Problem> {
   const { status, statusText } = response;
   const said = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  return {
-    type: "about:blank",
-    title: statusText || `HTTP ${status}`,
-    status,
-    detail: "",
-    ...said,
-  };
+  return { ...createProblem(statusText || `HTTP ${status}`, status), ...said };
+}
+
+function createProblem(title: string, status: number, type = "about:blank"): Problem {
+  return { type, title, status, detail: "" };
 }
 
 // The API key: requested when the server requires one, kept until the tab is closed.
-
-const NAME = "askgraph.key";
 
 interface Wanted {
   /** Whether the server refused the key that was entered. */
@@ -157,17 +140,13 @@ export const keyInUse = signal(currentKey() !== null);
 let asked: Promise<boolean> | null = null;
 
 export function currentKey(): string | null {
-  try {
-    return sessionStorage.getItem(NAME);
-  } catch {
-    return null;
-  }
+  return kept("key", "sessionStorage");
 }
 
 /** Uses a key from now on; null forgets it. */
 export function keepKey(key: string | null): void {
-  if (key === null) sessionStorage.removeItem(NAME);
-  else sessionStorage.setItem(NAME, key);
+  if (key === null) sessionStorage.removeItem("askgraph.key");
+  else sessionStorage.setItem("askgraph.key", key);
   keyInUse.value = key !== null;
 }
 

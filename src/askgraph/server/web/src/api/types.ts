@@ -32,11 +32,7 @@ export type Step =
       readonly words: string;
     }
   | { readonly step: "thought"; readonly text: string; readonly sent?: string }
-  | {
-      readonly step: "prompt";
-      readonly purpose: string;
-      readonly messages: readonly unknown[];
-    }
+  | { readonly step: "prompt"; readonly purpose: string; readonly messages: readonly unknown[] }
   | {
       readonly step: "model_turn";
       readonly choice: { readonly text?: string | null; readonly calls?: readonly unknown[] };

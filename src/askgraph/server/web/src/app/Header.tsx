@@ -8,10 +8,9 @@ import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice, QuietButton } from "../parts/parts.tsx";
 import type { PageName } from "./router.ts";
 import { shortcutsShown } from "./shortcuts.ts";
-import { chooseTheme, type Theme, theme } from "./theme.ts";
+import { chooseTheme, THEMES, type Theme, theme } from "./theme.ts";
 import { say } from "./words.ts";
 
-const THEMES: readonly Theme[] = ["system", "light", "dark"];
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
   system: "system",
   light: "sun",

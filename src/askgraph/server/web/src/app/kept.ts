@@ -1,9 +1,12 @@
 // Choices stored in the browser; the page also works without storage.
 
-/** The choice kept under a name, or null. */
-export function kept(name: string): string | null {
+/** The choice kept under a name, or null; by default until it is changed. */
+export function kept(
+  name: string,
+  storage: "localStorage" | "sessionStorage" = "localStorage",
+): string | null {
   try {
-    return localStorage.getItem(`askgraph.${name}`);
+    return globalThis[storage].getItem(`askgraph.${name}`);
   } catch {
     return null;
   }

@@ -67,12 +67,10 @@ export function followLinks(): () => void {
     left.value = { focus: document.activeElement };
     place.value = here();
   };
-  window.addEventListener("popstate", back);
-  document.addEventListener("click", followLink);
-  return () => {
-    window.removeEventListener("popstate", back);
-    document.removeEventListener("click", followLink);
-  };
+  const stop = new AbortController();
+  window.addEventListener("popstate", back, stop);
+  document.addEventListener("click", followLink, stop);
+  return () => stop.abort();
 }
 
 function followLink(event: MouseEvent): void {

@@ -3,10 +3,12 @@
 import { signal } from "@preact/signals";
 import { keep, kept } from "./kept.ts";
 
-export type Theme = "system" | "light" | "dark";
+export const THEMES = ["system", "light", "dark"] as const;
+
+export type Theme = (typeof THEMES)[number];
 
 /** The theme chosen by the switch. */
-export const theme = signal<Theme>(readTheme());
+export const theme = signal(THEMES.find((name) => name === kept("theme")) ?? "system");
 
 /** Chooses a theme from now on, and after a reload. */
 export function chooseTheme(chosen: Theme): void {
@@ -26,9 +28,4 @@ export function pixels(name: string): number {
   const { fontSize } = getComputedStyle(probe);
   probe.remove();
   return Number.parseFloat(fontSize);
-}
-
-function readTheme(): Theme {
-  const chosen = kept("theme");
-  return chosen === "light" || chosen === "dark" ? chosen : "system";
 }

@@ -30,12 +30,7 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
   const told = words.value ?? [];
   if (drafts.length === 0) return null;
   return (
-    <Fold
-      title={say.readings(drafts.length)}
-      onOpen={() => setOpen(true)}
-      wanted={wanted}
-      leads={true}
-    >
+    <Fold title={say.readings(drafts.length)} onOpen={() => setOpen(true)} wanted={wanted} leads>
       <ol class="drafts stack near">
         {drafts.map((draft, at) => (
           <li key={draft.query} class="row from-top">

@@ -91,26 +91,20 @@ export function headlineOf(answer: AnswerView): Headline {
   if (answer.total === 0) return { kind: "nothing" };
   const columns = answerColumns(answer);
   const rows = answer.cells.map((row) => columns.map((at) => row[at] ?? null));
-  const more = answer.truncated !== null || answer.total > answer.cells.length;
   const isCounted = answer.total > answer.cells.length; // truncated only by the page's own limit
-  const cut = answer.truncated !== null && !isCounted;
-  const table: Headline = { kind: "table", rows: answer.total, more: cut };
+  const more = answer.truncated !== null || isCounted;
+  const table: Headline = { kind: "table", rows: answer.total, more: more && !isCounted };
   const cells = rows.flat().filter((cell) => cell !== null);
   if (cells.some((cell) => cell.value.length > LONGEST_TEXT && cell.type !== "iri")) return table;
   if (cells.length > 1 && cells.some((cell) => placeOf(cell))) return table; // the map says it
   if (rows.length === 1 && !more && cells.length > 0 && cells.length <= 3) {
     if (cells.length === 1) return { kind: "value", cells };
     const named = columns.filter((at) => rows[0]?.[columns.indexOf(at)]);
-    return {
-      kind: "value",
-      cells,
-      columns: named.map((at) => headingOf(answer.columns[at] ?? "", answer.labels)),
-    };
+    const heads = named.map((at) => headingOf(answer.columns[at] ?? "", answer.labels));
+    return { kind: "value", cells, columns: heads };
   }
-  if (columns.length === 1 && !more && cells.length <= LONGEST_LIST && cells.length > 0) {
-    return { kind: "list", cells };
-  }
-  return table;
+  const isList = columns.length === 1 && !more && cells.length <= LONGEST_LIST && cells.length > 0;
+  return isList ? { kind: "list", cells } : table;
 }
 
 /** Returns the sentence of an answer in pieces: text, and the things that it names in turn. */

@@ -61,15 +61,12 @@ export function QuestionBox(props: QuestionBoxProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     const isOpen = suggestions.found.length > 0;
-    if (isOpen && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-      suggestions.move(event.key === "ArrowDown" ? 1 : -1);
-    } else if (isOpen && event.key === "Escape") {
-      suggestions.close();
-    } else if (active && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) {
-      take(active);
-    } else if (event.key === "Enter" && !event.shiftKey) {
-      send();
-    } else return;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (isOpen && by) suggestions.move(by);
+    else if (isOpen && event.key === "Escape") suggestions.close();
+    else if (active && ["Tab", "Enter"].includes(event.key) && !event.shiftKey) take(active);
+    else if (event.key === "Enter" && !event.shiftKey) send();
+    else return;
     event.preventDefault();
   };
   return (
@@ -169,11 +166,7 @@ export function isCompletable(before: string): boolean {
 }
 
 /** The question with a completion in place of the words that it completes, and the new cursor. */
-export function completeQuestion(
-  text: string,
-  cursor: number,
-  completion: CompletionView,
-): { readonly text: string; readonly cursor: number } {
+export function completeQuestion(text: string, cursor: number, completion: CompletionView) {
   const start = Math.min(Math.max(completion.start, 0), cursor);
   const rest = text.slice(cursor);
   const gap = rest === "" || /^[^\s?.,;:!)]/.test(rest) ? " " : "";

@@ -20,10 +20,14 @@ interface StepsProps {
 
 export function Steps({ steps, isRunning = false, seconds = null, usage, read }: StepsProps) {
   if (steps.length === 0) return null;
+  const { requests = 0, llm_calls: calls = 0, input_tokens = 0, output_tokens = 0 } = usage ?? {};
   const counts = joinWithDots(
     say.steps(steps.length),
     seconds !== null && formatSeconds(seconds),
-    ...(usage ? costWords(usage) : []),
+    requests > 0 && say.requests(requests),
+    calls > 0 && say.calls(calls),
+    calls > 0 && say.tokens(input_tokens + output_tokens),
+    usage && usage.money > 0 && usage.money.toFixed(4),
   );
   return (
     <Fold class={isRunning ? "steps running" : "steps"} title={say.stepsOf} more={counts}>
@@ -40,35 +44,23 @@ export function Steps({ steps, isRunning = false, seconds = null, usage, read }:
   );
 }
 
-function costWords(usage: UsageView): string[] {
-  return [
-    usage.requests > 0 ? say.requests(usage.requests) : "",
-    usage.llm_calls > 0 ? say.calls(usage.llm_calls) : "",
-    usage.llm_calls > 0 ? say.tokens(usage.input_tokens + usage.output_tokens) : "",
-    usage.money > 0 ? usage.money.toFixed(4) : "",
-  ];
-}
-
 function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
   switch (step.step) {
     case "findings":
       return <FindingsStep step={step} />;
     case "draft":
       return <DraftStep step={step} read={read} />;
-    case "tool_use":
+    case "tool_use": {
+      const { rows } = step.observation;
+      const size = typeof rows === "number" && stepSay.rows(rows);
       return (
-        <Folded
-          title={stepTitle(step)}
-          more={joinWithDots(
-            typeof step.observation.rows === "number" && stepSay.rows(step.observation.rows),
-            formatSeconds(step.seconds),
-          )}
-        >
+        <Folded title={stepTitle(step)} more={joinWithDots(size, formatSeconds(step.seconds))}>
           <pre>{JSON.stringify(step.arguments, null, 1)}</pre>
           <p class="muted small">{stepSay.shown}</p>
           <pre>{step.observation.text}</pre>
         </Folded>
       );
+    }
     case "model_turn":
       return (
         <Folded title={stepTitle(step)} more={step.model}>
@@ -177,9 +169,8 @@ export function stepTitle(step: Step): string {
       return stepSay.prompt(clipText(step.purpose));
     case "model_turn": {
       const calls = step.choice.calls?.length ?? 0;
-      return calls > 0
-        ? stepSay.turnCalls(calls)
-        : clipText(step.choice.text ?? "") || stepSay.turn;
+      if (calls > 0) return stepSay.turnCalls(calls);
+      return clipText(step.choice.text ?? "") || stepSay.turn;
     }
     case "tool_use":
       return step.observation.failed ? stepSay.toolFailed(step.tool) : stepSay.tool(step.tool);

@@ -158,12 +158,8 @@ export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
     return () => clearInterval(timer);
   }, [turn]);
   const last = turn.steps.value.at(-1);
-  const doing =
-    turn.state.value === "queued"
-      ? say.queued(turn.ahead.value)
-      : last
-        ? stepTitle(last)
-        : say.asking;
+  const step = last ? stepTitle(last) : say.asking;
+  const doing = turn.state.value === "queued" ? say.queued(turn.ahead.value) : step;
   return (
     <div class="progress row nowrap" data-shown={elapsed > SHOWN_AFTER}>
       <span class="spinner" aria-hidden="true" />

@@ -53,34 +53,15 @@ export class Turn {
   }
 
   /** Applies one event. */
-  take(event: RunEvent): void {
-    switch (event.event) {
-      case "run":
-        this.id.value = event.id;
-        this.session.value = event.session;
-        this.state.value = "running";
-        break;
-      case "queued":
-        this.ahead.value = event.ahead;
-        this.state.value = "queued";
-        break;
-      case "step":
-        this.state.value = "running";
-        this.steps.value = [...this.steps.value, event.step];
-        break;
-      case "outcome":
-        this.settle(event.run);
-        break;
-      case "problem":
-        this.fail(event.problem);
-        break;
-      case "cancelled":
-        this.state.value = "stopped";
-        break;
-      case "handed_back":
-        this.state.value = "handed back";
-        break;
-    }
+  take(event: RunEvent) {
+    if (event.event === "outcome") return this.settle(event.run);
+    if (event.event === "problem") return this.fail(event.problem);
+    if (event.event === "run") {
+      this.id.value = event.id;
+      this.session.value = event.session;
+    } else if (event.event === "queued") this.ahead.value = event.ahead;
+    else if (event.event === "step") this.steps.value = [...this.steps.value, event.step];
+    this.state.value = AFTER[event.event];
   }
 
   fail(problem: Problem): void {
@@ -88,6 +69,14 @@ export class Turn {
     this.state.value = "failed";
   }
 }
+
+const AFTER = {
+  run: "running",
+  queued: "queued",
+  step: "running",
+  cancelled: "stopped",
+  handed_back: "handed back",
+} as const;
 
 const ENDED: Readonly<Partial<Record<RunView["state"], TurnState>>> = {
   done: "done",

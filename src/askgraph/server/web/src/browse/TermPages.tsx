@@ -9,7 +9,7 @@ import { Later } from "../app/Later.tsx";
 import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
-import { Facts, IriTools, LinkButton, Named, ProblemNote } from "../parts/parts.tsx";
+import { Facts, IriTools, LinkButton, Named, OUTSIDE, ProblemNote } from "../parts/parts.tsx";
 import { Cell, LongText } from "../results/Cell.tsx";
 import { columnsOf, type Pin, pinsOf } from "../results/columns.ts";
 import { Pager } from "../results/controls.tsx";
@@ -52,7 +52,7 @@ export function ThingPage({ graph, iri }: Term) {
       {value && !isKnown && <p class="note">{say.noFacts}</p>}
       {picture && !pictures && (
         <p>
-          <a href={picture} target="_blank" rel="noopener noreferrer nofollow">
+          <a href={picture} {...OUTSIDE}>
             {say.picture(label)}
           </a>
         </p>

@@ -2,7 +2,7 @@
 // links where there is room.
 
 import { type Area, areaOf, meet, within } from "../results/labels.ts";
-import type { Spot } from "../results/projection.ts";
+import { type Spot, writeSpot } from "../results/projection.ts";
 
 export interface Box {
   readonly id: string;
@@ -51,11 +51,8 @@ export function layOut(
 ): [Node[], Edge[]] {
   const nodes = boxes.map((box, at) => {
     const turn = (2 * Math.PI * at) / boxes.length;
-    return {
-      ...box,
-      x: (width / 2) * (1 + 0.7 * Math.cos(turn)),
-      y: (height / 2) * (1 + 0.7 * Math.sin(turn)),
-    };
+    const [x, y] = [1 + 0.7 * Math.cos(turn), 1 + 0.7 * Math.sin(turn)];
+    return { ...box, x: (width / 2) * x, y: (height / 2) * y };
   });
   const numbers = new Map(nodes.map(({ id }, at) => [id, at]));
   const known = links.filter((one) => numbers.has(one.source) && numbers.has(one.target));
@@ -161,7 +158,7 @@ function between(from: Node, to: Node): Line {
   const last = to.radius + 2 + Math.max(0, -down) ** 2 * to.below;
   const start = { x: from.x + right * first, y: from.y + down * first };
   const end = { x: to.x - right * last, y: to.y - down * last };
-  return { start, end, path: `M${point(start)}L${point(end)}` };
+  return { start, end, path: `M${writeSpot(start)}L${writeSpot(end)}` };
 }
 
 /** A loop at the upper right of a circle. */
@@ -170,9 +167,5 @@ function loop(node: Node): Line {
   const start = { x: node.x + side * 0.4, y: node.y - node.radius * 0.92 };
   const end = { x: node.x + node.radius, y: node.y - 2 };
   const far = { x: node.x + side + 18, y: node.y - side - 18 };
-  return { start: far, end: far, path: `M${point(start)}Q${point(far)} ${point(end)}` };
-}
-
-function point({ x, y }: Spot): string {
-  return `${x.toFixed(1)} ${y.toFixed(1)}`;
+  return { start: far, end: far, path: `M${writeSpot(start)}Q${writeSpot(far)} ${writeSpot(end)}` };
 }

@@ -5,7 +5,6 @@ import {
   autocompletion,
   type Completion,
   type CompletionContext,
-  type CompletionResult,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
@@ -145,10 +144,7 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
   }));
 }
 
-async function completions(
-  context: CompletionContext,
-  vocabulary: Promise<VocabularyView | null>,
-): Promise<CompletionResult | null> {
+async function completions(context: CompletionContext, vocabulary: EditorWishes["vocabulary"]) {
   const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
   if (!before || (before.text.length < 2 && !context.explicit)) return null;
   const found = options(before.text, context.state.doc.toString(), await vocabulary);
@@ -253,16 +249,10 @@ const LOCAL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_-])?$/u;
 
 /** An IRI as a prefixed name, by the longest namespace; else in angle brackets. */
 export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string {
-  let best = "";
-  let name = `<${iri}>`;
-  for (const [prefix, namespace] of Object.entries(prefixes)) {
-    const rest = iri.slice(namespace.length);
-    if (namespace.length > best.length && iri.startsWith(namespace) && LOCAL.test(rest)) {
-      best = namespace;
-      name = `${prefix}:${rest}`;
-    }
-  }
-  return name;
+  const [best] = Object.entries(prefixes)
+    .filter(([, start]) => start && iri.startsWith(start) && LOCAL.test(iri.slice(start.length)))
+    .sort(([, one], [, other]) => other.length - one.length);
+  return best ? `${best[0]}:${iri.slice(best[1].length)}` : `<${iri}>`;
 }
 
 /** Completes the words before the cursor; `typed` as in `ont:Pl`, `moon` or `?pl`. */
@@ -279,11 +269,11 @@ export function options(
   const names = vocabulary ? named(typed.toLowerCase(), vocabulary) : [];
   if (typed.includes(":")) return names;
   const lower = typed.toLowerCase();
-  const words = [
-    ...KEYWORDS.map((word) => wordOption(word, "keyword")),
-    ...FUNCTIONS.map((word) => wordOption(word, "function")),
-  ].filter((option) => option.label.toLowerCase().startsWith(lower));
-  return [...names, ...words];
+  const complete = (words: readonly string[], type: string): Completion[] =>
+    words
+      .filter((word) => word.startsWith(lower))
+      .map((word) => ({ label: word.toUpperCase(), type, boost: -20 }));
+  return [...names, ...complete(KEYWORDS, "keyword"), ...complete(FUNCTIONS, "function")];
 }
 
 function named(typed: string, vocabulary: VocabularyView): Completion[] {
@@ -293,15 +283,8 @@ function named(typed: string, vocabulary: VocabularyView): Completion[] {
     type,
     boost: Math.min(20, Math.log2(1 + one.count)),
   });
-  return [
-    ...vocabulary.classes.map(term("class")),
-    ...vocabulary.predicates.map(term("property")),
-  ].filter(
-    (option) =>
-      option.label.toLowerCase().includes(typed) || option.detail.toLowerCase().includes(typed),
+  const { classes, predicates } = vocabulary;
+  return [...classes.map(term("class")), ...predicates.map(term("property"))].filter(
+    ({ label, detail }) => `${label}\n${detail}`.toLowerCase().includes(typed),
   );
-}
-
-function wordOption(word: string, type: "keyword" | "function"): Completion {
-  return { label: word.toUpperCase(), type, boost: -20 };
 }

@@ -78,7 +78,6 @@ function token(stream: StringStream, state: State): string | null {
   if (stream.match(/^@[a-zA-Z]+(-[a-zA-Z0-9]+)*/)) return "meta";
   if (stream.match(/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?/)) return "number";
   if (stream.match(/^([\p{L}_][\p{L}\p{N}_.-]*)?:[\p{L}\p{N}_.:%\\-]*/u)) return "name";
-  if (stream.match(/^_:[\p{L}\p{N}_.-]+/u)) return "name";
   const word = stream.match(/^[a-zA-Z_][a-zA-Z0-9_]*/) as RegExpMatchArray | null;
   if (word) return wordToken(word[0]);
   const next = stream.next() ?? "";

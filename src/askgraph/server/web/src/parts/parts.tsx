@@ -279,6 +279,9 @@ export function CopyButton({ text, label, title, look, isSmall = false }: CopyBu
   );
 }
 
+/** The attributes of a link that leaves the page. */
+export const OUTSIDE = { target: "_blank", rel: "noopener noreferrer nofollow" } as const;
+
 /** Copies an IRI, and leads to its source if it is an address. */
 export function IriTools({ iri, link }: { iri: string; link: string | null }) {
   return (
@@ -288,8 +291,7 @@ export function IriTools({ iri, link }: { iri: string; link: string | null }) {
         <a
           class="button quiet icon small"
           href={link}
-          target="_blank"
-          rel="noopener noreferrer nofollow"
+          {...OUTSIDE}
           aria-label={say.open}
           title={say.open}
         >
@@ -476,9 +478,8 @@ export function ProblemNote({ problem, again }: ProblemNoteProps) {
   const unreachable = problem === UNREACHABLE;
   useEffect(() => (unreachable && again ? onReturn(again) : undefined), [unreachable]);
   if (!problem) return null;
-  const kind = (kinds as Readonly<Record<string, string | undefined>>)[
-    problem.type.replace("urn:askgraph:problem:", "")
-  ];
+  const titles: Readonly<Record<string, string | undefined>> = kinds;
+  const kind = titles[problem.type.replace("urn:askgraph:problem:", "")];
   const title = unreachable ? say.unreachable : kind || problem.title || say.refused;
   const detail = unreachable ? say.unreachableMore : problem.detail;
   return (

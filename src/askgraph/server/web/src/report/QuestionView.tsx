@@ -281,17 +281,15 @@ const ROLES = new Map<string | null, string>([
   ["meta", "text"],
 ]);
 
+const colourOf = (kind: string | null) => `var(--code-${ROLES.get(kind) ?? kind})`;
+
 function Line({ tokens, why }: { tokens: readonly Token[]; why: string | undefined }) {
   const Tag = why === undefined ? "span" : "mark";
   return (
     <>
       <Tag class="query-line" title={why}>
         {tokens.map(({ kind, text }, at) => (
-          <span
-            key={at}
-            class={`t-${kind}`}
-            style={{ color: `var(--code-${ROLES.get(kind) ?? kind})` }}
-          >
+          <span key={at} class={`t-${kind}`} style={{ color: colourOf(kind) }}>
             {text}
           </span>
         ))}

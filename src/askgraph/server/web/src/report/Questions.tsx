@@ -54,12 +54,7 @@ export function Questions() {
 type Options = readonly (readonly [value: string, words: string])[];
 
 /** The choices of the form: label, name, options, and the label for no choice, if allowed. */
-function choicesOf(): readonly [
-  label: string,
-  name: string,
-  options: Options,
-  all: string | null,
-][] {
+function choicesOf(): [label: string, name: string, options: Options, all: string | null][] {
   const answers = index.questions.flatMap((question) => question.answers);
   const differ = several ? { differ: "methods differ" } : {};
   const seconds = index.times ? { seconds: "seconds" } : {};

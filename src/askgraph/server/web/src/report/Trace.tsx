@@ -185,9 +185,7 @@ function Outcome({ step }: { step: Step }) {
   );
 }
 
-function Prose({ text }: { text: string }) {
-  return text ? <p class="prose lines">{text}</p> : null;
-}
+const Prose = ({ text }: { text: string }) => (text ? <p class="prose lines">{text}</p> : null);
 
 /** A text, folded away if it is long. */
 function Text({ title, text }: { title: string; text: string }) {

@@ -5,7 +5,7 @@ import type { CellView as CellOf } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { language, locale } from "../i18n/index.ts";
-import { IriTools, Named } from "../parts/parts.tsx";
+import { IriTools, Named, OUTSIDE } from "../parts/parts.tsx";
 import { stripControls, textOf } from "./texts.ts";
 import { linkOf, numberOf, pictureOf } from "./values.ts";
 import { say } from "./words.ts";
@@ -116,12 +116,10 @@ function textsNear(card: HTMLElement): DOMRect[] {
   return boxes;
 }
 
+type Corner = Pick<DOMRect, "left" | "top">;
+
 /** The pixels from a spot to the next text on its right, or to the window's edge. */
-function roomAt(
-  { left, top }: { readonly left: number; readonly top: number },
-  height: number,
-  texts: readonly DOMRect[],
-): number {
+function roomAt({ left, top }: Corner, height: number, texts: readonly DOMRect[]): number {
   const ends = texts
     .filter((box) => box.right > left + 1 && box.top < top + height - 1 && box.bottom > top + 1)
     .map((box) => box.left);
@@ -134,7 +132,7 @@ function Value({ cell }: { cell: CellOf }) {
   const isNumber = numberOf(cell) !== null;
   if (link && cell.datatype?.endsWith("#anyURI")) {
     return (
-      <a href={link} target="_blank" rel="noopener noreferrer nofollow">
+      <a href={link} {...OUTSIDE}>
         <bdi>{text}</bdi>
       </a>
     );
@@ -172,7 +170,7 @@ export function LongText({ text }: { text: string }) {
 
 function Picture({ address, cell }: { address: string; cell: CellOf }) {
   return (
-    <a class="picture" href={address} target="_blank" rel="noopener noreferrer nofollow">
+    <a class="picture" href={address} {...OUTSIDE}>
       <img
         src={address}
         alt={say.picture(textOf(cell, locale.value))}

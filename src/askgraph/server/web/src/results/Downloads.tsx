@@ -40,6 +40,10 @@ export function Downloads({ runId, graph, query, rows, search, heads }: Props) {
         void attempt(() => download(path, `${graph}-${runId.slice(0, 8)}.${format}`));
       },
     }));
+  const copies = codes.map(([name, code]) => ({
+    name,
+    take: () => void attempt(() => navigator.clipboard.writeText(code)).then(setDone),
+  }));
   const title = search ? say.downloadSome(rows) : say.downloadAll(rows);
   return (
     <>
@@ -52,19 +56,7 @@ export function Downloads({ runId, graph, query, rows, search, heads }: Props) {
         ]}
       />
       {query !== null && (
-        <Menu
-          icon="copy"
-          label={say.code}
-          groups={[
-            {
-              title: say.copyCode,
-              items: codes.map(([name, code]) => ({
-                name,
-                take: () => void attempt(() => navigator.clipboard.writeText(code)).then(setDone),
-              })),
-            },
-          ]}
-        />
+        <Menu icon="copy" label={say.code} groups={[{ title: say.copyCode, items: copies }]} />
       )}
       {isDone && (
         <span class="small muted" role="status">

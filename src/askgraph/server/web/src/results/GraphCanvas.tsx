@@ -131,14 +131,10 @@ export function GraphCanvas({ drawing, first, label, width, chosen, ...on }: Can
           })}
           {marks.map(({ id, kind, label, name, x, y }) => {
             const spot = texts.marks.get(id);
-            const look = [kind, old.has(id) || "added", id === chosen && "chosen"];
-            if (linked.has(id)) look.push("near");
+            const state = [!old.has(id) && "added", id === chosen && "chosen"];
+            const look = [kind, ...state, linked.has(id) && "near"].filter(Boolean);
             return (
-              <g
-                key={id}
-                class={look.filter((one) => typeof one === "string").join(" ")}
-                data-node={id}
-              >
+              <g key={id} class={look.join(" ")} data-node={id}>
                 <title>{label}</title>
                 <path d={SHAPES[kind]} transform={`translate(${x} ${y})`} />
                 {spot && <text {...spot}>{name}</text>}

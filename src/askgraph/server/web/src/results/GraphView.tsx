@@ -69,9 +69,8 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
 
 function Legend({ drawing }: { drawing: Drawing }) {
   const words = { thing: say.legendThing, class: say.legendClass, value: say.legendValue };
-  const kinds = Object.entries(words).filter(([kind]) =>
-    drawing.nodes.some((n) => n.kind === kind),
-  );
+  const drawn = new Set<string>(drawing.nodes.map(({ kind }) => kind));
+  const kinds = Object.entries(words).filter(([kind]) => drawn.has(kind));
   return (
     <ul class="legend row loose muted small">
       {kinds.map(([kind, word]) => (

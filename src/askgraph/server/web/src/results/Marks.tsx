@@ -5,16 +5,15 @@ import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { locale } from "../i18n/index.ts";
 import { measureRoom, widthOf } from "./measure.ts";
+import type { Spot } from "./projection.ts";
 import { numberScale } from "./scales.ts";
 import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
-interface Mark {
+/** A mark; its words are shown at its spot, in pixels from the top left. */
+interface Mark extends Spot {
   /** Its description, such as “Earth: 12,742”. */
   readonly words: string;
-  /** Where its words are shown, in pixels from the top left. */
-  readonly x: number;
-  readonly y: number;
   /** Whether the drawing itself shows it in full. */
   readonly plain?: boolean;
 }
@@ -146,11 +145,8 @@ export function YAxis({ levels, right }: { levels: Levels; right: number }) {
 }
 
 /** Finds the mark nearest to a point; vertical distances count less by the factor `flat`. */
-export function nearestOf(
-  marks: readonly { readonly x: number; readonly y: number }[],
-  flat = 1,
-): (x: number, y: number) => number {
-  return (x, y) => {
+export function nearestOf(marks: readonly Spot[], flat = 1) {
+  return (x: number, y: number) => {
     const away = marks.map((mark) => Math.hypot(mark.x - x, (mark.y - y) / flat));
     return away.indexOf(Math.min(...away));
   };

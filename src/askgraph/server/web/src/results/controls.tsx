@@ -14,20 +14,14 @@ interface TabsProps<Name extends string> {
   readonly onChoose: (name: Name) => void;
 }
 
-export function TabList<Name extends string>({
-  id,
-  label,
-  tabs,
-  chosen,
-  onChoose,
-}: TabsProps<Name>) {
+export function TabList<Name extends string>({ id, label, tabs, chosen, ...on }: TabsProps<Name>) {
   const at = tabs.findIndex(({ name }) => name === chosen);
   const go = (event: KeyboardEvent) => {
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
     const tab = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
     if (!tab) return;
     event.preventDefault();
-    onChoose(tab.name);
+    on.onChoose(tab.name);
     document.getElementById(`${id}-${tab.name}`)?.focus();
   };
   return (
@@ -41,7 +35,7 @@ export function TabList<Name extends string>({
           aria-selected={name === chosen}
           aria-controls={`${id}-panel`}
           tabIndex={name === chosen ? 0 : -1}
-          onClick={() => onChoose(name)}
+          onClick={() => on.onChoose(name)}
           onKeyDown={go}
         >
           {title}

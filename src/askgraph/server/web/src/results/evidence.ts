@@ -40,18 +40,15 @@ export function drawEvidence(
   labels: Labels,
   locale: string,
 ): Drawing {
-  const triples = evidence.flatMap((piece) => piece.triples);
-  return drawTriples(
-    triples.map((triple) => triple.map((term) => parseTerm(term, labels))),
-    locale,
-  );
+  const parse = (triple: readonly string[]) => triple.map((term) => parseTerm(term, labels));
+  const rows = evidence.flatMap(({ triples }) => triples.map(parse));
+  return drawTriples(rows, locale);
 }
 
 /** The drawing of rows that are triples. */
 export function drawTriples(rows: readonly Row[], locale: string): Drawing {
-  return joinDrawings(
-    rows.flatMap(([s, p, o]) => (s && p && o ? [drawTriple(s, p, o, locale)] : [])),
-  );
+  const parts = rows.flatMap(([s, p, o]) => (s && p && o ? [drawTriple(s, p, o, locale)] : []));
+  return joinDrawings(parts);
 }
 
 /** Returns the drawing of a thing with the first facts about it, and those that point at it. */
@@ -89,13 +86,8 @@ export function drawTriple(
   const isClass = predicate.value === TYPE;
   const triple = `${source.id} ${predicate.value} `;
   const target = nodeOf(object, triple, locale);
-  const edge = {
-    id: triple + target.id,
-    source: source.id,
-    target: target.id,
-    label: textOf(predicate, locale),
-    iri: predicate.value,
-  };
+  const [id, label] = [triple + target.id, textOf(predicate, locale)];
+  const edge = { id, source: source.id, target: target.id, label, iri: predicate.value };
   return { nodes: [source, isClass ? { ...target, kind: "class" } : target], edges: [edge] };
 }
 

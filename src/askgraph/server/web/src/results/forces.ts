@@ -3,7 +3,7 @@
 import type { SimulationNodeDatum } from "d3-force";
 import { forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 import type { Drawing } from "./evidence.ts";
-import type { Spot } from "./projection.ts";
+import { type Spot, writeSpot } from "./projection.ts";
 
 /** Places on a square of side 1, whose middle is the middle of the drawing. */
 export type Places = Map<string, Spot>;
@@ -37,23 +37,15 @@ export function placeNodes(
     const [turn, far] = [2.4 * at, start ? 60 : 12 * Math.sqrt(at)];
     const { x, y } = old ?? start ?? { x: 0.5, y: 0.5 };
     const [right, down] = old ? [0, 0] : [far * Math.cos(turn), far * Math.sin(turn)];
-    const body = {
-      id,
-      wide: widthOf(label),
-      x: (x - 0.5) * UNIT + right,
-      y: (y - 0.5) * UNIT + down,
-    };
+    const spot = { x: (x - 0.5) * UNIT + right, y: (y - 0.5) * UNIT + down };
+    const body = { id, wide: widthOf(label), ...spot };
     return old ? { ...body, fx: body.x, fy: body.y } : body;
   });
   const ticks = Math.round(Math.max(60, Math.min(300, 90_000 / bodies.length)));
   const links = edges.map(({ source, target }) => ({ source, target }));
+  const springs = forceLink<Body, (typeof links)[number]>(links).id(({ id }) => id);
   forceSimulation(bodies)
-    .force(
-      "links",
-      forceLink<Body, (typeof links)[number]>(links)
-        .id(({ id }) => id)
-        .distance(100),
-    )
+    .force("links", springs.distance(100))
     .force("apart", forceManyBody().strength(-500).distanceMax(900))
     .force("middle", forceX().strength(0.05))
     .force("flat", forceY().strength(0.13))
@@ -106,15 +98,11 @@ export function lineBetween(from: Spot, to: Spot, bend: number): { path: string;
   const middle = { x: (from.x + to.x) / 2 - up * bend, y: (from.y + to.y) / 2 + right * bend };
   const control = { x: 2 * middle.x - (from.x + to.x) / 2, y: 2 * middle.y - (from.y + to.y) / 2 };
   const [start, end] = [shift(from, control), shift(to, control)];
-  return { path: `M${point(start)}Q${point(control)} ${point(end)}`, middle };
+  return { path: `M${writeSpot(start)}Q${writeSpot(control)} ${writeSpot(end)}`, middle };
 }
 
 /** The spot on the edge of a node towards another spot. */
 function shift(from: Spot, to: Spot): Spot {
   const share = RADIUS / Math.max(RADIUS, Math.hypot(to.x - from.x, to.y - from.y));
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
-}
-
-function point({ x, y }: Spot): string {
-  return `${x.toFixed(1)} ${y.toFixed(1)}`;
 }

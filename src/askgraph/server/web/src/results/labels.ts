@@ -1,10 +1,9 @@
 // Names beside points, each where it hides no other name and no point.
 
 import type { Line } from "./measure.ts";
+import type { Size, Spot } from "./projection.ts";
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
+interface Point extends Spot {
   readonly name: string;
   /** The width of its name. */
   readonly wide: number;
@@ -12,9 +11,7 @@ interface Point {
   readonly isLeft?: boolean;
 }
 
-interface NameSpot {
-  readonly x: number;
-  readonly y: number;
+interface NameSpot extends Spot {
   readonly anchor: "start" | "middle" | "end";
   /** Whether it is far enough away to need a line. */
   readonly isFar?: boolean;
@@ -44,7 +41,7 @@ const FAR = [22, 36, 52];
  */
 export function spotsForNames(
   points: readonly Point[],
-  { width, height, line }: { readonly width: number; readonly height: number; readonly line: Line },
+  { width, height, line }: Size & { readonly line: Line },
   kept: readonly Area[] = [],
   far = false,
 ): (NameSpot | null)[] {

@@ -8,6 +8,11 @@ export interface Spot {
   y: number;
 }
 
+/** A spot as a path writes it. */
+export function writeSpot({ x, y }: Spot): string {
+  return `${x.toFixed(1)} ${y.toFixed(1)}`;
+}
+
 /** The visible part of the world: its middle, and the width of the world in pixels. */
 export interface View {
   x: number;

@@ -62,9 +62,7 @@ export function usePanning(
     if (still) {
       const factor = distance(now, still) / Math.max(1, distance(before, still));
       zoomAt(here({ x: (now.x + still.x) / 2, y: (now.y + still.y) / 2 }), factor);
-    } else {
-      move([before.x - now.x, before.y - now.y]);
-    }
+    } else move([before.x - now.x, before.y - now.y]);
     travelled.current += distance(before, now);
     if (travelled.current > SLACK)
       (event.currentTarget as Element).setPointerCapture(event.pointerId);

@@ -39,11 +39,9 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
   const isWhole = word.trim() !== "" && ("sameAs" in meaning || meaning.terms.length > 0);
   const save = async () => {
     setBusy(true);
-    const said =
-      "sameAs" in meaning
-        ? { same_as: meaning.sameAs }
-        : { means: meaning.terms.map((term) => term.iri) };
-    const isSaved = await attempt(() => teach(graph, { word: word.trim(), ...said }));
+    const same = "sameAs" in meaning && { same_as: meaning.sameAs };
+    const means = "terms" in meaning && { means: meaning.terms.map((term) => term.iri) };
+    const isSaved = await attempt(() => teach(graph, { word: word.trim(), ...same, ...means }));
     setBusy(false);
     if (isSaved) taught();
   };
@@ -139,13 +137,11 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
 /** The chosen meanings, each with a button to remove it. */
 function Meant({ meaning, setMeaning }: Omit<MeaningProps, "graph">) {
   const terms = "terms" in meaning ? meaning.terms : [];
+  const others = (term: CompletionView) => ({ terms: terms.filter((one) => one !== term) });
   const chips =
     "sameAs" in meaning
       ? [{ name: say.sameAs(meaning.sameAs), rest: NOTHING }]
-      : terms.map((term) => ({
-          name: term.label,
-          rest: { terms: terms.filter((one) => one !== term) },
-        }));
+      : terms.map((term) => ({ name: term.label, rest: others(term) }));
   if (chips.length === 0) return null;
   return (
     <ul class="row close meant">

@@ -17,7 +17,6 @@ export function orderWords(question: string, unused: readonly string[]): string[
 export function toggleWord(question: string, phrase: string, word: string): string {
   const chosen = new Set(wordsOf(phrase));
   if (!chosen.delete(word)) chosen.add(word);
-  return wordsOf(question)
-    .filter((one) => chosen.has(one))
-    .join(" ");
+  const words = wordsOf(question).filter((one) => chosen.has(one));
+  return words.join(" ");
 }
