@@ -20,12 +20,7 @@ export function FilesForm() {
     if (name === "" && more[0]) draft.name.value = suggestName(more[0].name);
   };
   return (
-    <Form
-      class="add-form stack"
-      onSend={() => {
-        if (ready) void addDraft("files");
-      }}
-    >
+    <Form class="add-form stack" onSend={() => ready && void addDraft("files")}>
       <DropZone onFiles={take} most={formatSize(most, locale.value)} />
       {found.length > 0 && (
         <ul class="files stack close">
@@ -112,12 +107,7 @@ export function AddressForm() {
   const link = linkOf(address.trim());
   const ready = link !== null && isFree(name);
   return (
-    <Form
-      class="add-form stack"
-      onSend={() => {
-        if (ready) void addDraft("address");
-      }}
-    >
+    <Form class="add-form stack" onSend={() => ready && void addDraft("address")}>
       <Field
         label={say.address}
         value={address}

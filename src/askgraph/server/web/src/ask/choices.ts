@@ -29,9 +29,8 @@ export const chosenMethod = computed<MethodView | null>(() => {
 export const chosenModel = computed<string | null>(() => {
   if (!chosenMethod.value?.needs_model) return null;
   const names = (knownMethods.value.value?.models ?? []).map((model) => model.name);
-  const wanted = modelWanted.value;
-  const known = (name: string | null) => names.find((one) => one === name);
-  return known(wanted) ?? known("default") ?? names[0] ?? null;
+  const wanted = [modelWanted.value, "default"];
+  return wanted.find((name) => name !== null && names.includes(name)) ?? names[0] ?? null;
 });
 
 export function chooseGraphs(names: readonly string[]): void {

@@ -98,11 +98,8 @@ export function leave(): void {
 export function put(asking: Asking): void {
   const before = turns.value.findLast((turn) => turn.state.value === "done" && turn.id.value);
   const session = turns.value.findLast((turn) => turn.session.value)?.session.value;
-  const whole: Asking = {
-    ...asking,
-    ...(session ? { session } : {}),
-    ...(before?.id.value ? { after: before.id.value } : {}),
-  };
+  const after = before?.id.value;
+  const whole: Asking = { ...asking, ...(session && { session }), ...(after && { after }) };
   const turn = new Turn(asking.question, asking.graphs ?? [], whole);
   turns.value = [...turns.value, turn];
   void follow(

@@ -21,14 +21,15 @@ interface Props {
 }
 
 export function FactsTable({ facts, inverse = false, ...rest }: Props) {
-  const named = (text: string) => (inverse ? say.isOf(text) : text);
   return (
     <table class="facts">
       <tbody>
         {facts.map((fact) => (
           <tr key={fact.predicate.value}>
             <th scope="row">
-              <bdi title={fact.predicate.value}>{named(nameOf(fact))}</bdi>
+              <bdi title={fact.predicate.value}>
+                {inverse ? say.isOf(nameOf(fact)) : nameOf(fact)}
+              </bdi>
             </th>
             <td>
               <Values fact={fact} inverse={inverse} {...rest} />

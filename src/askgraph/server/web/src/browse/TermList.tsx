@@ -143,11 +143,8 @@ export function listed(
   const wanted = foldText(filter.trim());
   const found = terms.filter(({ label, iri }) => foldText(`${label}\n${iri}`).includes(wanted));
   const names = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
-  const byName = (one: Listed, other: Listed) => names.compare(one.label, other.label);
-  const byCount = (one: Listed, other: Listed) => other.count - one.count;
-  return found.sort((one, other) =>
-    order === "name" ? byName(one, other) : byCount(one, other) || byName(one, other),
-  );
+  const compare = (one: Listed, other: Listed) => (order === "name" ? 0 : other.count - one.count);
+  return found.sort((one, other) => compare(one, other) || names.compare(one.label, other.label));
 }
 
 /** Sorts hits by match; among equals, the shortest name comes first. */

@@ -143,14 +143,8 @@ function drawn(
   });
 }
 
-interface Line {
-  readonly start: Spot;
-  readonly end: Spot;
-  readonly path: string;
-}
-
 /** The line from the edge of a circle to that of another, without the texts below either. */
-function between(from: Node, to: Node): Line {
+function between(from: Node, to: Node) {
   const [x, y] = [to.x - from.x, to.y - from.y];
   const away = Math.hypot(x, y) || 1;
   const [right, down] = [x / away, y / away];
@@ -162,7 +156,7 @@ function between(from: Node, to: Node): Line {
 }
 
 /** A loop at the upper right of a circle. */
-function loop(node: Node): Line {
+function loop(node: Node) {
   const side = node.radius * 0.7;
   const start = { x: node.x + side * 0.4, y: node.y - node.radius * 0.92 };
   const end = { x: node.x + node.radius, y: node.y - 2 };

@@ -53,9 +53,8 @@ export function useMarks(root: RefObject<HTMLElement | null>, marks: Marks): voi
     const paint = () => {
       for (const { dataset, style } of turn.querySelectorAll<HTMLElement>("[data-iri]")) {
         const terms = dataset["iri"] ?? "";
-        const own = [...new Set([terms, ...terms.split(" ")])].flatMap(
-          (one) => marks.get(one) ?? [],
-        );
+        const all = new Set([terms, ...terms.split(" ")]);
+        const own = [...all].flatMap((term) => marks.get(term) ?? []);
         if (own.join(" ") === (dataset["mark"] ?? "")) continue;
         dataset["mark"] = own.join(" ");
         for (const [name, value] of Object.entries(LOOKS[(own[0] ?? 0) - 1] ?? {}))

@@ -30,11 +30,7 @@ export function methodWords(method: { readonly name: string; readonly words: str
 }
 
 /** Says why a method is not available; null if it is. The server's English text says more. */
-export function missingWords({
-  name,
-  missing,
-  needs_model: needsModel,
-}: MethodView): string | null {
+export function missingWords({ name, missing, needs_model }: MethodView): string | null {
   if (!missing) return null;
-  return say.missing[needsModel ? 0 : name === "nearest-example" ? 1 : 2] ?? missing;
+  return say.missing[needs_model ? 0 : name === "nearest-example" ? 1 : 2] ?? missing;
 }

@@ -55,12 +55,9 @@ interface Classed {
   readonly class?: string;
 }
 
-interface NamedProps extends Classed {
-  /** The target of the link, if there is one. */
+type NamedProps = Pick<ComponentProps<"a">, "class" | "title" | "children"> & {
   readonly href?: string | null | undefined;
-  readonly title?: string | undefined;
-  readonly children: ComponentChildren;
-}
+};
 
 /** A name from a graph or a person, in its own writing direction; a link if it has a target. */
 export function Named({ href, children, ...link }: NamedProps) {

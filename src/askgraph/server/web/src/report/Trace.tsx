@@ -82,11 +82,8 @@ function StepView({ step, score }: { step: Step; score: number | undefined }) {
       );
     case "model_turn":
       return <ModelTurn step={step} />;
-    case "answer":
-    case "clarification":
-    case "refusal":
-      return <Outcome step={step} />;
     default:
+      if (step.step in OUTCOMES) return <Outcome step={step} />;
       return <pre>{JSON.stringify(step, null, 2)}</pre>;
   }
 }

@@ -28,8 +28,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
       const around = await resource(graph, { iri });
       setMore((before) => [...before, drawAround(around, locale.value)]);
     });
-  const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
-  const label = say.drawingOf(things, triples);
+  const label = say.drawingOf(formatNumber(whole.nodes.length), formatNumber(whole.edges.length));
   return (
     <div class="graph-view stack near" ref={element}>
       <div class="graph-frame sheet">

@@ -1,6 +1,5 @@
 // A drawing of marks that the pointer and the arrow keys go over, each described in words.
 
-import type { ScaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { locale } from "../i18n/index.ts";
@@ -93,30 +92,23 @@ export function Marks({ label, width, height, marks, nearest, draw, children }: 
   );
 }
 
-function Told({ mark, width }: { mark: Mark; width: number }) {
-  const side =
-    mark.x > width / 2 ? { right: `${width - mark.x + 10}px` } : { left: `${mark.x + 10}px` };
+function Told({ mark: { words, x, y }, width }: { mark: Mark; width: number }) {
+  const side = x > width / 2 ? { right: `${width - x + 10}px` } : { left: `${x + 10}px` };
   return (
-    <div class="told raised" aria-hidden="true" style={{ top: `${mark.y}px`, ...side }}>
-      <bdi>{mark.words}</bdi>
+    <div class="told raised" aria-hidden="true" style={{ top: `${y}px`, ...side }}>
+      <bdi>{words}</bdi>
     </div>
   );
 }
 
-interface Levels {
-  readonly scale: ScaleLinear<number, number>;
-  readonly ticks: readonly number[];
-  readonly written: (level: number) => string;
-  /** Where they begin, after their numbers. */
-  readonly left: number;
-}
+type Levels = ReturnType<typeof levelsOf>;
 
-/** The levels of a chart between two heights, in pixels from the top. */
+/** The levels of a chart between two heights, in pixels from the top; `left` is after their numbers. */
 export function levelsOf(
   values: readonly number[],
   [floor, top]: readonly [number, number],
   { zero = false, whole = false } = {},
-): Levels {
+) {
   const count = (floor + BOTTOM) / 60;
   const scale = numberScale(values, count, zero).range([floor, top]);
   const ticks = scale.ticks(count).filter((tick) => !whole || Number.isInteger(tick));

@@ -103,19 +103,11 @@ export function areaOf(left: number, top: number, width: number, height: number)
 }
 
 export function within(box: Area, frame: Area): boolean {
-  return (
-    box.left >= frame.left &&
-    box.right <= frame.right &&
-    box.top >= frame.top &&
-    box.bottom <= frame.bottom
-  );
+  const isAcross = box.left >= frame.left && box.right <= frame.right;
+  return isAcross && box.top >= frame.top && box.bottom <= frame.bottom;
 }
 
 export function meet(one: Area, other: Area): boolean {
-  return (
-    one.left < other.right &&
-    other.left < one.right &&
-    one.top < other.bottom &&
-    other.top < one.bottom
-  );
+  const isAcross = one.left < other.right && other.left < one.right;
+  return isAcross && one.top < other.bottom && other.top < one.bottom;
 }

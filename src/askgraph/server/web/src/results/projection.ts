@@ -14,9 +14,7 @@ export function writeSpot({ x, y }: Spot): string {
 }
 
 /** The visible part of the world: its middle, and the width of the world in pixels. */
-export interface View {
-  x: number;
-  y: number;
+export interface View extends Spot {
   world: number;
 }
 
