@@ -3,7 +3,6 @@
     python tools/unseen.py --cache unseen                  # everything; goes on after a stop
     python tools/unseen.py --cache unseen --jobs 8
     python tools/unseen.py --cache quick --sample 6 --as-it-is
-    python tools/unseen.py --cache after --against before  # two states side by side
 
 The questions are those of a folder of graphs in several styles (`spider-graphs` in the data): each
 names its graph and, in its tags, the style that the graph is written in. Candidates are ranked as
@@ -37,7 +36,7 @@ from askgraph.answers.search_run import MAX_EMPTY_SCORE_GAP, SKIPPED_CANDIDATE_F
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.questions import GoldQuestion, collect_names
-from askgraph.evaluation.reports import compare_paired, compute_bootstrap_interval
+from askgraph.evaluation.reports import compute_bootstrap_interval
 from askgraph.evaluation.reports.confidence import compute_calibration, compute_mean_at_coverage
 from askgraph.search import decide
 from askgraph.search.rank import cluster_candidates
@@ -131,19 +130,6 @@ def _line(style: str, attempts: Sequence[Attempt]) -> tuple[str, ...]:
 def _interval(values: Sequence[float]) -> str:
     of = compute_bootstrap_interval(values, sample_count=2_000)
     return f"{of.mean:.3f} [{of.low:.3f}, {of.high:.3f}]"
-
-
-def compared(before: Sequence[Attempt], after: Sequence[Attempt]) -> str:
-    """Return both tables, and the difference in F1 by style."""
-    lines = ["before", table(before), "", "after", table(after), "", "difference in F1 by name"]
-    for (style, one), (_, other) in zip(_by_style(before), _by_style(after), strict=True):
-        told = compare_paired({o.id: o.by_name for o in one}, {o.id: o.by_name for o in other})
-        gain = told.difference
-        lines.append(
-            f"{style:>5}  {100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
-            f"  better {told.better}, worse {told.worse}"
-        )
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -252,18 +238,16 @@ def main() -> None:
     add("--jobs", type=int, default=2, help="processes")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
-    add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
     chosen = parser.parse_args()
     data, outcomes = chosen.data or data_folder() / "spider-graphs", "outcomes.json.gz"
     if not (data / "questions.jsonl").is_file():
         raise SystemExit(
             f"unseen: {data} holds no questions.jsonl; name the folder of the questions with --data"
         )
-    before = None if chosen.against is None else read_attempts(chosen.against / outcomes)
     work = Work(data, chosen.cache, chosen.sample, chosen.jobs)
-    after = measured(work, as_it_is=chosen.as_it_is)
-    write_attempts(chosen.cache / outcomes, after)
-    print(table(after) if before is None else compared(before, after))
+    attempts = measured(work, as_it_is=chosen.as_it_is)
+    write_attempts(chosen.cache / outcomes, attempts)
+    print(table(attempts))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tools.unseen import Attempt, Work, compared, measured, table
+from tools.unseen import Attempt, Work, measured, table
 
 GRAPH = """@prefix : <http://example.org/{name}/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -79,5 +79,3 @@ def test_the_table_counts_sure_answers_and_those_that_are_wrong() -> None:
     assert lines[-1].split()[:3] == ["all", "3", "0.833"]
     assert "0.667  0.500" in lines[-1]
     assert [line.split()[0] for line in lines] == ["style", "A", "all"]
-    # Two states stand side by side.
-    assert "-100.0" in compared([_outcome(0, 1.0, 0.9)], [_outcome(0, 0.0, 0.9)])
