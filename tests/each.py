@@ -1,7 +1,7 @@
 """A test of many rows that is one case: what is costly is set up once, every failure is told."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -13,20 +13,20 @@ Test = Callable[..., Any]
 
 
 def for_each(
-    names: str | Sequence[str], rows: Iterable[Any], *, share_folder: bool = False
+    names: str | Sequence[str], *rows: Any, share_folder: bool = False
 ) -> Callable[[Test], Test]:
     """Run the test with each row in turn and report every row that fails.
 
     Args:
         names: The parameters that a row gives, as for `pytest.mark.parametrize`.
-        rows: Values, or tuples of them if there are several names.
+        rows: Values, or tuples of them if there are several names; a single argument holds all.
         share_folder: Give all rows the `tmp_path` of the test, which its other fixtures use.
 
     A failed assertion lets the other rows run; any other error ends the test. Each row has
     its own folder as `tmp_path` and its own patches as `monkeypatch`.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    table = [row if len(keys) > 1 else (row,) for row in rows]
+    table = [row if len(keys) > 1 else (row,) for row in (rows if len(rows) > 1 else rows[0])]
     assert table, f"no rows of {names}"
 
     def decorate(test: Test) -> Test:

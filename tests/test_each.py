@@ -10,7 +10,7 @@ from tests.each import for_each
 def test_every_row_that_fails_is_reported() -> None:
     seen = []
 
-    @for_each(("number", "square"), [(2, 4), (3, 8), (4, 15)])
+    @for_each(("number", "square"), (2, 4), (3, 8), (4, 15))
     def squares(number: int, square: int) -> None:
         seen.append(number)
         assert number**2 == square

@@ -198,11 +198,9 @@ def test_limits_queries_and_errors(moons: None, tmp_path: Path) -> None:
 
 @for_each(
     ("query", "said"),
-    [
-        ("ASK { ?s a onto:Moon }", "Yes"),
-        ("CONSTRUCT { ?s a onto:X } WHERE { ?s a onto:Planet }", "onto#X> ."),
-        ("DESCRIBE <http://example.org/Io>", "1821.6"),
-    ],
+    ("ASK { ?s a onto:Moon }", "Yes"),
+    ("CONSTRUCT { ?s a onto:X } WHERE { ?s a onto:Planet }", "onto#X> ."),
+    ("DESCRIBE <http://example.org/Io>", "1821.6"),
 )
 def test_other_forms_of_queries(moons: None, query: str, said: str) -> None:
     assert said in run("query", query).stdout and json.loads(run("query", query, "--json").stdout)
@@ -211,22 +209,20 @@ def test_other_forms_of_queries(moons: None, query: str, said: str) -> None:
 
 @for_each(
     ("arguments", "code", "said"),
-    [
-        (
-            ["ask", ""],
-            2,
-            r"the question is empty; ask, for example: askgraph ask \"Which moons are there\?\"",
-        ),
-        (["ask", " ", "--json"], 2, "the question is empty"),
-        (["ask", "Hello", "-g", "nope"], 2, "did you mean|available: moons"),
-        (["ask", "Hello", "--method", "nope"], 2, "no method named 'nope'"),
-        (["add", "x", "picture.png"], 2, "unknown file type|no file"),
-        (["add", "moons", "moons.ttl"], 2, "--replace"),
-        (["remove", "mons"], 2, "did you mean 'moons'"),
-        (["query", "SELECT {"], 3, "line 1"),
-        (["query", "DELETE WHERE { ?s ?p ?o }"], 3, "update"),
-        (["query", "SELECT * { SERVICE <http://x/> { ?s ?p ?o } }"], 3, "(?i)service"),
-    ],
+    (
+        ["ask", ""],
+        2,
+        r"the question is empty; ask, for example: askgraph ask \"Which moons are there\?\"",
+    ),
+    (["ask", " ", "--json"], 2, "the question is empty"),
+    (["ask", "Hello", "-g", "nope"], 2, "did you mean|available: moons"),
+    (["ask", "Hello", "--method", "nope"], 2, "no method named 'nope'"),
+    (["add", "x", "picture.png"], 2, "unknown file type|no file"),
+    (["add", "moons", "moons.ttl"], 2, "--replace"),
+    (["remove", "mons"], 2, "did you mean 'moons'"),
+    (["query", "SELECT {"], 3, "line 1"),
+    (["query", "DELETE WHERE { ?s ?p ?o }"], 3, "update"),
+    (["query", "SELECT * { SERVICE <http://x/> { ?s ?p ?o } }"], 3, "(?i)service"),
 )
 def test_errors_are_one_line_with_a_code(
     moons: None, arguments: list[str], code: int, said: str

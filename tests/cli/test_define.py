@@ -71,18 +71,16 @@ def test_a_glossary_goes_from_toml_to_turtle_and_back() -> None:
 
 @for_each(
     ("arguments", "said"),
-    [
-        (("flete",), "did you mean 'fleet'"),
-        (("fleet", "vehicles"), "say what 'vehicles' means by one of"),
-        (("fleet", "vehicles", "truck"), "nothing in the graph 'fleet' has this name"),
-        (("fleet", "--same-as", "ship"), "name the word first"),
-        (("fleet", "boats", "ship", "--remove"), "give no meaning with it"),
-        (("fleet", "boats", "--remove"), "has no word 'boats'"),
-        (("fleet", "--import", "none.toml"), "the glossary none.toml cannot be read"),
-        (("fleet", "--export", "words.xml"), "name a file that ends in .toml or .ttl"),
-        (("fleet", "--export", "none/words.ttl"), "cannot be written: No such file"),
-        (("fleet", "light", "-q", "@none.rq"), "there is no file 'none.rq'"),
-    ],
+    (("flete",), "did you mean 'fleet'"),
+    (("fleet", "vehicles"), "say what 'vehicles' means by one of"),
+    (("fleet", "vehicles", "truck"), "nothing in the graph 'fleet' has this name"),
+    (("fleet", "--same-as", "ship"), "name the word first"),
+    (("fleet", "boats", "ship", "--remove"), "give no meaning with it"),
+    (("fleet", "boats", "--remove"), "has no word 'boats'"),
+    (("fleet", "--import", "none.toml"), "the glossary none.toml cannot be read"),
+    (("fleet", "--export", "words.xml"), "name a file that ends in .toml or .ttl"),
+    (("fleet", "--export", "none/words.ttl"), "cannot be written: No such file"),
+    (("fleet", "light", "-q", "@none.rq"), "there is no file 'none.rq'"),
 )
 def test_wrong_use_says_what_to_do(arguments: tuple[str, ...], said: str) -> None:
     result = run("define", *arguments)

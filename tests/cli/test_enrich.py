@@ -59,15 +59,13 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
 
 @for_each(
     ("arguments", "said"),
-    [
-        (["firms"], "say what to do"),
-        (["firms", "--virtual", "--out", "x.ttl"], "say what to do"),
-        (["firms", "--comments", "--virtual"], "comments"),
-        (["firms", "--plain", "--inverse"], "--plain removes all additions"),
-        (["firms", "--virtual", "--model", "m"], "require --comments"),
-        (["firms", "--out", "x.rdf"], "ends in .nt or .ttl, not 'x.rdf'"),
-        (["nobody", "--virtual"], "no graph 'nobody'"),
-    ],
+    (["firms"], "say what to do"),
+    (["firms", "--virtual", "--out", "x.ttl"], "say what to do"),
+    (["firms", "--comments", "--virtual"], "comments"),
+    (["firms", "--plain", "--inverse"], "--plain removes all additions"),
+    (["firms", "--virtual", "--model", "m"], "require --comments"),
+    (["firms", "--out", "x.rdf"], "ends in .nt or .ttl, not 'x.rdf'"),
+    (["nobody", "--virtual"], "no graph 'nobody'"),
 )
 def test_what_cannot_be_done_is_said(place: Path, arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(app, ["enrich", *arguments, "--workspace", str(place)])

@@ -89,15 +89,13 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
 
 @for_each(
     ("arguments", "problem"),
-    [
-        (["--metric", "beauty"], "no metric 'beauty'; available: "),
-        (["--budget", "beer=3"], "'beer=3' cannot be read"),
-        (["--on", "moon"], "no executor named 'moon'"),
-        (["--folds", 2], "learns nothing from examples"),
-        (["--format", "qald"], "line 2: not JSON"),
-        (["--split", "test"], "no question has the split 'test'; its questions have no split"),
-        (["--out", "questions.jsonl"], "is a file, but a run is a folder"),
-    ],
+    (["--metric", "beauty"], "no metric 'beauty'; available: "),
+    (["--budget", "beer=3"], "'beer=3' cannot be read"),
+    (["--on", "moon"], "no executor named 'moon'"),
+    (["--folds", 2], "learns nothing from examples"),
+    (["--format", "qald"], "line 2: not JSON"),
+    (["--split", "test"], "no question has the split 'test'; its questions have no split"),
+    (["--out", "questions.jsonl"], "is a file, but a run is a folder"),
     share_folder=True,
 )
 def test_what_cannot_work_is_one_clear_line(

@@ -131,12 +131,10 @@ def options_with_bounds() -> Iterator[tuple[str, str, str]]:
 
 @for_each(
     ("words", "said"),
-    [
-        ("ask moons --limit x", "--limit takes a whole number of at least 1; got 'x'"),
-        ("ask moons --timeout 0", "--timeout takes a number of at least 0.001; got '0'"),
-        ("serve --port 70000", "--port takes a whole number from 0 to 65535; got '70000'"),
-        ("report run --by foo", "--by: 'foo' is not one of 'metric', 'tag'"),
-    ],
+    ("ask moons --limit x", "--limit takes a whole number of at least 1; got 'x'"),
+    ("ask moons --timeout 0", "--timeout takes a number of at least 0.001; got '0'"),
+    ("serve --port 70000", "--port takes a whole number from 0 to 65535; got '70000'"),
+    ("report run --by foo", "--by: 'foo' is not one of 'metric', 'tag'"),
     share_folder=True,
 )
 def test_a_wrong_value_of_an_option_says_what_it_takes(

@@ -82,11 +82,9 @@ def test_by_default_it_is_asked_where_graph_search_is_unsure(
 
 @for_each(
     ("settings", "said"),
-    [
-        ("consult=guided", "cannot consult itself"),
-        ("consult=dsfl", "no method named 'dsfl'; did you mean 'dfsl'"),
-        ("consult=dfsl+", "without a name"),
-    ],
+    ("consult=guided", "cannot consult itself"),
+    ("consult=dsfl", "no method named 'dsfl'; did you mean 'dfsl'"),
+    ("consult=dfsl+", "without a name"),
 )
 def test_who_cannot_be_consulted_is_told_before_anything_is_asked(
     llm_server: LlmServer, settings: str, said: str

@@ -90,15 +90,13 @@ def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:
 
 @for_each(
     ("arguments", "said"),
-    [
-        (["build", "--kind", "nope"], "'nope' is not a kind of index"),
-        (["build", "--entities", "nope.tsv"], "there is no file"),
-        (["build", "nope"], "no graph 'nope'"),
-        (["search", "io", "--in", "pictures"], "pictures"),
-        (["search", "io", "--within", "nowhere"], "'nowhere' is neither a file nor an IRI"),
-        (["search", "io", "--limit", "0"], "--limit"),
-        (["search"], "search needs"),
-    ],
+    (["build", "--kind", "nope"], "'nope' is not a kind of index"),
+    (["build", "--entities", "nope.tsv"], "there is no file"),
+    (["build", "nope"], "no graph 'nope'"),
+    (["search", "io", "--in", "pictures"], "pictures"),
+    (["search", "io", "--within", "nowhere"], "'nowhere' is neither a file nor an IRI"),
+    (["search", "io", "--limit", "0"], "--limit"),
+    (["search"], "search needs"),
 )
 def test_wrong_use_is_told_with_a_code(arguments: list[str], said: str) -> None:
     result = run(*arguments)

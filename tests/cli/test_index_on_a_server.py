@@ -153,20 +153,18 @@ def test_several_processes_fill_one_index(
 
 @for_each(
     ("options", "message"),
-    [
-        (["--on", NOWHERE], "no PostgreSQL server at '127.0.0.1' answers"),
-        (
-            ["--on", "http://me@127.0.0.1:1"],
-            "http://me@127.0.0.1:1: no OpenSearch server answers there",
-        ),
-        (
-            ["--on", "mysql://me@localhost/names"],
-            "is not the address of an index server; name postgresql://",
-        ),
-        (["--on", NOWHERE, "--kind", "bm25"], "has the kind 'postgresql'"),
-        (["--executor", "processes"], "an index in files is written by one process"),
-        (["--workers", "2"], "require --executor processes or --executor dask"),
-    ],
+    (["--on", NOWHERE], "no PostgreSQL server at '127.0.0.1' answers"),
+    (
+        ["--on", "http://me@127.0.0.1:1"],
+        "http://me@127.0.0.1:1: no OpenSearch server answers there",
+    ),
+    (
+        ["--on", "mysql://me@localhost/names"],
+        "is not the address of an index server; name postgresql://",
+    ),
+    (["--on", NOWHERE, "--kind", "bm25"], "has the kind 'postgresql'"),
+    (["--executor", "processes"], "an index in files is written by one process"),
+    (["--workers", "2"], "require --executor processes or --executor dask"),
 )
 def test_what_cannot_work_says_what_to_do(
     workspace: Workspace, options: list[str], message: str

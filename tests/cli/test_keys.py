@@ -75,12 +75,10 @@ def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
 
 @for_each(
     ("words", "said"),
-    [
-        (("add", "x", "--scope", "root"), "'root' is not a scope"),
-        (("add", "x", "-g", "rocks"), "no graph 'rocks'"),
-        (("add", "x", "--expires", "soon"), "not a time to expire"),
-        (("revoke", "nobody"), "no key matches"),
-    ],
+    (("add", "x", "--scope", "root"), "'root' is not a scope"),
+    (("add", "x", "-g", "rocks"), "no graph 'rocks'"),
+    (("add", "x", "--expires", "soon"), "not a time to expire"),
+    (("revoke", "nobody"), "no key matches"),
 )
 def test_what_makes_no_sense_is_refused_in_words(
     run: Run, words: tuple[str, ...], said: str
@@ -99,12 +97,10 @@ def test_of_two_keys_with_one_name_none_is_revoked_by_it(run: Run) -> None:
 
 @for_each(
     ("text", "until"),
-    [
-        ("12h", datetime(2030, 1, 1, 12, tzinfo=UTC)),
-        ("90d", datetime(2030, 4, 1, tzinfo=UTC)),
-        ("2030-06-01", datetime(2030, 6, 1, tzinfo=UTC)),
-        ("2030-06-01T12:00+02:00", datetime(2030, 6, 1, 10, tzinfo=UTC)),
-    ],
+    ("12h", datetime(2030, 1, 1, 12, tzinfo=UTC)),
+    ("90d", datetime(2030, 4, 1, tzinfo=UTC)),
+    ("2030-06-01", datetime(2030, 6, 1, tzinfo=UTC)),
+    ("2030-06-01T12:00+02:00", datetime(2030, 6, 1, 10, tzinfo=UTC)),
 )
 def test_a_key_expires_after_a_while_or_at_a_date(text: str, until: datetime) -> None:
     assert parse_expiry(text, today=datetime(2030, 1, 1, tzinfo=UTC)) - until == timedelta(0)

@@ -180,13 +180,11 @@ def _content(profile: str) -> dict[str, object]:
 
 @for_each(
     ("words", "code", "said"),
-    [
-        (["profile", "http://127.0.0.1:9/sparql"], 4, "cannot be reached"),
-        (["profile", "nothing.ttl"], 2, "nothing.ttl"),
-        (["fetch", "nothing.ttl"], 2, "nothing.ttl"),
-        (["show", "nothing"], 2, "no graph 'nothing'"),
-        (["fetch", "moons", "--page", "nothing.html"], 2, "nothing.html"),
-    ],
+    (["profile", "http://127.0.0.1:9/sparql"], 4, "cannot be reached"),
+    (["profile", "nothing.ttl"], 2, "nothing.ttl"),
+    (["fetch", "nothing.ttl"], 2, "nothing.ttl"),
+    (["show", "nothing"], 2, "no graph 'nothing'"),
+    (["fetch", "moons", "--page", "nothing.html"], 2, "nothing.html"),
 )
 def test_what_is_not_there_is_named(place: Path, words: list[str], code: int, said: str) -> None:
     done = run(place, *words)

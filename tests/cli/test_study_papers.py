@@ -216,12 +216,10 @@ def test_dry_runs_and_models(place: Path, llm_server: LlmServer) -> None:
 
 @for_each(
     ("more", "said"),
-    [
-        (["--table", "99"], "grasp has no table '99'; available: 4, 5, 6, 7, 8, 9, 3"),
-        (["--with", "GPT-9=x"], "no row of grasp needs it"),
-        (["--with", "GPT-4.1"], "write NAME=VALUE"),
-        (["--as", "QALD-1"], "available: CWQ, WQSP, QALD-10"),
-    ],
+    (["--table", "99"], "grasp has no table '99'; available: 4, 5, 6, 7, 8, 9, 3"),
+    (["--with", "GPT-9=x"], "no row of grasp needs it"),
+    (["--with", "GPT-4.1"], "write NAME=VALUE"),
+    (["--as", "QALD-1"], "available: CWQ, WQSP, QALD-10"),
 )
 def test_what_is_wrong_is_told_before_the_first_run(
     place: Path, llm_server: LlmServer, more: list[str], said: str

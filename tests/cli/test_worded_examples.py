@@ -116,13 +116,11 @@ def test_a_server_that_is_down_has_exit_code_4_and_nothing_is_half_written(
 
 @for_each(
     ("arguments", "said"),
-    [
-        (("--lang", "de"), "--lang"),
-        (("--budget", "calls=1"), "--budget"),
-        (("--model", "m", "--base-url", "http://x/v1", "--budget", "seconds=1"), "calls, tokens"),
-        (("--model", "m", "--base-url", "http://x/v1", "--budget", "calls"), "cannot be read"),
-        (("--model", "m", "--base-url", "http://x/v1", "--budget", "money=1"), "price"),
-    ],
+    (("--lang", "de"), "--lang"),
+    (("--budget", "calls=1"), "--budget"),
+    (("--model", "m", "--base-url", "http://x/v1", "--budget", "seconds=1"), "calls, tokens"),
+    (("--model", "m", "--base-url", "http://x/v1", "--budget", "calls"), "cannot be read"),
+    (("--model", "m", "--base-url", "http://x/v1", "--budget", "money=1"), "price"),
 )
 def test_options_that_do_not_fit_say_so(arguments: tuple[str, ...], said: str) -> None:
     told = CliRunner().invoke(app, ["examples", "generate", *arguments])

@@ -46,20 +46,18 @@ async def test_any_other_table_is_no_truth() -> None:
 
 @for_each(
     ("datatype", "given", "expected"),
-    [
-        (voc.XSD_BOOLEAN, "1", "true"),
-        (voc.XSD_BOOLEAN, "0", "false"),
-        (voc.XSD_BOOLEAN, "true", "true"),
-        (voc.XSD_INTEGER, "1", "1"),
-        (voc.XSD_DATE, "-043-03-15", "-0043-03-15"),
-        (voc.XSD_DATE, "1969-07-20", "1969-07-20"),
-        (voc.XSD_DATE, "-12000-01-01", "-12000-01-01"),
-        (voc.XSD_DATE_TIME, "79-08-24T13:00:00Z", "0079-08-24T13:00:00Z"),
-        (voc.XSD_G_YEAR, "-300", "-0300"),
-        (voc.XSD_G_YEAR, "-300Z", "-0300Z"),
-        (voc.XSD_G_YEAR, "1930", "1930"),
-        (voc.XSD_STRING, "-300", "-300"),
-    ],
+    (voc.XSD_BOOLEAN, "1", "true"),
+    (voc.XSD_BOOLEAN, "0", "false"),
+    (voc.XSD_BOOLEAN, "true", "true"),
+    (voc.XSD_INTEGER, "1", "1"),
+    (voc.XSD_DATE, "-043-03-15", "-0043-03-15"),
+    (voc.XSD_DATE, "1969-07-20", "1969-07-20"),
+    (voc.XSD_DATE, "-12000-01-01", "-12000-01-01"),
+    (voc.XSD_DATE_TIME, "79-08-24T13:00:00Z", "0079-08-24T13:00:00Z"),
+    (voc.XSD_G_YEAR, "-300", "-0300"),
+    (voc.XSD_G_YEAR, "-300Z", "-0300Z"),
+    (voc.XSD_G_YEAR, "1930", "1930"),
+    (voc.XSD_STRING, "-300", "-300"),
 )
 def test_a_value_is_written_as_xml_schema_writes_it(
     datatype: str, given: str, expected: str

@@ -21,14 +21,12 @@ async def test_a_document_comes_with_its_kind() -> None:
 
 @for_each(
     ("fault", "error"),
-    [
-        (faults.status(404), errors.ErrorReply),
-        (faults.status(403), errors.Unauthorised),
-        (faults.redirect("/sparql"), errors.ErrorReply),
-        (faults.reset(), errors.Unreachable),
-        (faults.slow_first_byte(60), errors.TimedOut),
-        (faults.endless(), errors.MalformedReply),
-    ],
+    (faults.status(404), errors.ErrorReply),
+    (faults.status(403), errors.Unauthorised),
+    (faults.redirect("/sparql"), errors.ErrorReply),
+    (faults.reset(), errors.Unreachable),
+    (faults.slow_first_byte(60), errors.TimedOut),
+    (faults.endless(), errors.MalformedReply),
 )
 async def test_a_document_that_does_not_come_is_an_error(
     fault: Fault, error: type[errors.AskgraphError]

@@ -26,14 +26,12 @@ XML, CSV, TSV = QueryResultsFormat.XML, QueryResultsFormat.CSV, QueryResultsForm
 
 @for_each(
     ("habits", "ways"),
-    [
-        (Habits(ways=("form",)), ["GET", "form", "form"]),
-        (Habits(ways=("form", "body"), refusal=501), ["GET", "form", "form"]),
-        (Habits(ways=("body",), refusal=415), ["GET", "form", "body", "body"]),
-        (Habits(ways=("GET",)), ["GET", "form", "body", "GET"]),
-        (Habits(ways=("GET", "body")), ["GET", "form", "body"]),
-        (Habits(ways=()), ["GET", "form", "body", "body"]),
-    ],
+    (Habits(ways=("form",)), ["GET", "form", "form"]),
+    (Habits(ways=("form", "body"), refusal=501), ["GET", "form", "form"]),
+    (Habits(ways=("body",), refusal=415), ["GET", "form", "body", "body"]),
+    (Habits(ways=("GET",)), ["GET", "form", "body", "GET"]),
+    (Habits(ways=("GET", "body")), ["GET", "form", "body"]),
+    (Habits(ways=()), ["GET", "form", "body", "body"]),
 )
 async def test_a_query_is_sent_in_the_way_that_the_server_takes(
     sparql_server: SparqlServer, habits: Habits, ways: list[str]
@@ -77,14 +75,12 @@ async def test_results_in_other_formats_are_read(
 
 @for_each(
     ("kind", "text", "words"),
-    [
-        ("text/turtle", "@prefix ex: <http://a.example/> .\nex:SECRET ex:p 1 .", "sent RDF"),
-        ("text/plain", '<http://a.example/s> <http://a.example/p> "SECRET" .', "sent RDF"),
-        ("application/rdf+xml", "<?xml version='1.0'?>\n<rdf:RDF>SECRET</rdf:RDF>", "sent RDF"),
-        ("text/xml", "<rows><row>SECRET</row></rows>", "XML that is no SPARQL result"),
-        ("application/sparql-results+xml", "<sparql><head>", "XML results are cut off"),
-        ("text/html", "<html><p>" + "word " * 900 + "SECRET</p></html>", "a web page"),
-    ],
+    ("text/turtle", "@prefix ex: <http://a.example/> .\nex:SECRET ex:p 1 .", "sent RDF"),
+    ("text/plain", '<http://a.example/s> <http://a.example/p> "SECRET" .', "sent RDF"),
+    ("application/rdf+xml", "<?xml version='1.0'?>\n<rdf:RDF>SECRET</rdf:RDF>", "sent RDF"),
+    ("text/xml", "<rows><row>SECRET</row></rows>", "XML that is no SPARQL result"),
+    ("application/sparql-results+xml", "<sparql><head>", "XML results are cut off"),
+    ("text/html", "<html><p>" + "word " * 900 + "SECRET</p></html>", "a web page"),
 )
 async def test_a_reply_without_results_is_not_repeated(
     sparql_server: SparqlServer, kind: str, text: str, words: str

@@ -102,18 +102,16 @@ async def test_a_folder_is_loaded_with_all_below_and_other_files_are_left(tmp_pa
 
 @for_each(
     ("name", "content", "words"),
-    [
-        ("a.ttl", b"<a:b> <a:c> 1 .\n<a:b> <a:c> ; .", r"a\.ttl, line 2, column \d+: "),
-        ("a.ttl.gz", gzip.compress(b"<a:b> <a:c> oops ."), r"a\.ttl\.gz, line 1, column"),
-        ("a.ttl.gz", gzip.compress(ONE * 99)[:-9], "cannot be unpacked"),
-        ("a.ttl.gz", b"not gzip", "cannot be unpacked"),
-        ("a.ttl.xz", b"not xz at all", "cannot be unpacked"),
-        ("a.jsonld", b'{"@id": }', r"a\.jsonld, line 1"),
-        ("a.rdf", b"<a></b>", r"a\.rdf"),
-        ("a.nt", b'<a:b> <a:c> "\xff\xfe" .', r"a\.nt"),
-        ("a.txt", b"a,b", "unknown extension '.txt'"),
-        ("a", b"", "unknown extension ''"),
-    ],
+    ("a.ttl", b"<a:b> <a:c> 1 .\n<a:b> <a:c> ; .", r"a\.ttl, line 2, column \d+: "),
+    ("a.ttl.gz", gzip.compress(b"<a:b> <a:c> oops ."), r"a\.ttl\.gz, line 1, column"),
+    ("a.ttl.gz", gzip.compress(ONE * 99)[:-9], "cannot be unpacked"),
+    ("a.ttl.gz", b"not gzip", "cannot be unpacked"),
+    ("a.ttl.xz", b"not xz at all", "cannot be unpacked"),
+    ("a.jsonld", b'{"@id": }', r"a\.jsonld, line 1"),
+    ("a.rdf", b"<a></b>", r"a\.rdf"),
+    ("a.nt", b'<a:b> <a:c> "\xff\xfe" .', r"a\.nt"),
+    ("a.txt", b"a,b", "unknown extension '.txt'"),
+    ("a", b"", "unknown extension ''"),
 )
 def test_a_bad_file_is_named_and_leaves_nothing_behind(
     tmp_path: Path, name: str, content: bytes, words: str

@@ -97,20 +97,18 @@ def test_other_bytes_never_give_rows_and_never_anything_but_our_errors(data: byt
 
 @for_each(
     ("reply", "error"),
-    [
-        ('{"head":{},"results":{"bindings":[1]}}', MalformedReply),
-        ('{"head":{},"results":{"bindings":[{"a":1}]}}', MalformedReply),
-        ('{"head":{},"results":{"bindings":[{"a":{"type":"x","value":""}}]}}', MalformedReply),
-        ('{"head":{},"results":{"bindings":[]}} SPARQL error', MalformedReply),
-        ('{"head":{},"results":{"bindings":[{}, oops', MalformedReply),
-        ('{"head":{},"results":[]}', MalformedReply),
-        ("[" * 100_000, MalformedReply),
-        ('{"results":' + "[" * 100_000, MalformedReply),
-        ('{"x":' + "[" * 100_000, MalformedReply),
-        ('{"error":"no"}', ErrorReply),
-        ('{"a":1}', MalformedReply),
-        ("[]", MalformedReply),
-    ],
+    ('{"head":{},"results":{"bindings":[1]}}', MalformedReply),
+    ('{"head":{},"results":{"bindings":[{"a":1}]}}', MalformedReply),
+    ('{"head":{},"results":{"bindings":[{"a":{"type":"x","value":""}}]}}', MalformedReply),
+    ('{"head":{},"results":{"bindings":[]}} SPARQL error', MalformedReply),
+    ('{"head":{},"results":{"bindings":[{}, oops', MalformedReply),
+    ('{"head":{},"results":[]}', MalformedReply),
+    ("[" * 100_000, MalformedReply),
+    ('{"results":' + "[" * 100_000, MalformedReply),
+    ('{"x":' + "[" * 100_000, MalformedReply),
+    ('{"error":"no"}', ErrorReply),
+    ('{"a":1}', MalformedReply),
+    ("[]", MalformedReply),
 )
 def test_what_is_no_result_is_refused(reply: str, error: type[Exception]) -> None:
     with pytest.raises(error):

@@ -42,12 +42,10 @@ def records(name: str) -> list[dict[str, Any]]:
 
 @for_each(
     ("name", "format", "graph", "split", "count"),
-    [
-        ("qald_10.json.gz", "qald", "wikidata", None, 394),
-        ("qald_9_plus_test_dbpedia.json.gz", "qald", "dbpedia", "test", 150),
-        ("spinach_dev.json.gz", "spinach", "wikidata", "dev", 155),
-        ("lcquad2_test_grasp.jsonl.gz", "grasp_lines", "wikidata", "test", 5715),
-    ],
+    ("qald_10.json.gz", "qald", "wikidata", None, 394),
+    ("qald_9_plus_test_dbpedia.json.gz", "qald", "dbpedia", "test", 150),
+    ("spinach_dev.json.gz", "spinach", "wikidata", "dev", 155),
+    ("lcquad2_test_grasp.jsonl.gz", "grasp_lines", "wikidata", "test", 5715),
 )
 def test_every_item_of_a_file_is_a_question(
     name: str, format: str, graph: str, split: str | None, count: int

@@ -115,25 +115,23 @@ def test_files_and_answers(tmp_path: Path) -> None:
 
 @for_each(
     ("lines", "message"),
-    [
-        ("", "contains no questions"),
-        ("\n\n", "contains no questions"),
-        ('{"id": "a", "question": "A?"}\n{"id": "b"', "line 2: not JSON"),
-        ('["a"]', "line 1: expected an object"),
-        ('{"question": "A?"}', "line 1: no 'id'"),
-        ('{"id": true, "question": "A?"}', "line 1: no 'id'"),
-        ('{"id": "a"}', "line 1: question 'a' has no 'question'"),
-        ('{"id": "a", "question": "A?", "sparql": 1}', "line 1: 'sparql' must be text"),
-        ('{"id": "a", "question": "A?", "tags": 1}', "line 1: 'tags' must be a text or a list"),
-        (
-            '{"id": "a", "question": "A?", "answers": {"vars": ["x"], "rows": [[1, 2]]}}',
-            "line 1: 'answers' must be",
-        ),
-        (
-            '{"id": "a", "question": "A?"}\n\n{"id": "a", "question": "B?"}',
-            "line 3: the id 'a' is already used by .*line 1",
-        ),
-    ],
+    ("", "contains no questions"),
+    ("\n\n", "contains no questions"),
+    ('{"id": "a", "question": "A?"}\n{"id": "b"', "line 2: not JSON"),
+    ('["a"]', "line 1: expected an object"),
+    ('{"question": "A?"}', "line 1: no 'id'"),
+    ('{"id": true, "question": "A?"}', "line 1: no 'id'"),
+    ('{"id": "a"}', "line 1: question 'a' has no 'question'"),
+    ('{"id": "a", "question": "A?", "sparql": 1}', "line 1: 'sparql' must be text"),
+    ('{"id": "a", "question": "A?", "tags": 1}', "line 1: 'tags' must be a text or a list"),
+    (
+        '{"id": "a", "question": "A?", "answers": {"vars": ["x"], "rows": [[1, 2]]}}',
+        "line 1: 'answers' must be",
+    ),
+    (
+        '{"id": "a", "question": "A?"}\n\n{"id": "a", "question": "B?"}',
+        "line 3: the id 'a' is already used by .*line 1",
+    ),
 )
 def test_a_bad_file_names_the_line(tmp_path: Path, lines: str, message: str) -> None:
     path = tmp_path / "questions.jsonl"
@@ -197,12 +195,10 @@ def test_prefixes_and_graphs(tmp_path: Path) -> None:
 
 @for_each(
     ("text", "message"),
-    [
-        ("\n\noops", "examples.ttl, line 3"),
-        (":q a sh:SPARQLExecutable ; rdfs:comment 'x' .", "neither sh:select nor sh:ask"),
-        (":q a sh:SPARQLExecutable ; sh:select 'SELECT * {}' .", "no rdfs:comment"),
-        ("", "contains no questions"),
-    ],
+    ("\n\noops", "examples.ttl, line 3"),
+    (":q a sh:SPARQLExecutable ; rdfs:comment 'x' .", "neither sh:select nor sh:ask"),
+    (":q a sh:SPARQLExecutable ; sh:select 'SELECT * {}' .", "no rdfs:comment"),
+    ("", "contains no questions"),
 )
 def test_a_bad_shacl_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "examples.ttl"
@@ -237,14 +233,12 @@ FULL = GoldQuestion(
 
 @for_each(
     "question",
-    [
-        PLAIN,
-        FULL,
-        GoldQuestion("c", "?", unanswerable=True),
-        GoldQuestion("d", "?", sparql="ASK {}", tags=("unanswerable",), unanswerable=True),
-        GoldQuestion("e", "?", answers=ResultTable.from_boolean(False)),
-        GoldQuestion("f", "?", answers=ResultTable.from_json(["n"], [])),
-    ],
+    PLAIN,
+    FULL,
+    GoldQuestion("c", "?", unanswerable=True),
+    GoldQuestion("d", "?", sparql="ASK {}", tags=("unanswerable",), unanswerable=True),
+    GoldQuestion("e", "?", answers=ResultTable.from_boolean(False)),
+    GoldQuestion("f", "?", answers=ResultTable.from_json(["n"], [])),
 )
 def test_what_is_read_back_is_the_same_question(question: GoldQuestion, tmp_path: Path) -> None:
     write_questions(tmp_path / "questions.jsonl", [question])

@@ -61,26 +61,24 @@ def test_what_is_written_is_read_again(
 
 @for_each(
     ("text", "said"),
-    [
-        ("[[shortcut]]\nproperty = ':p'", r"\[\[shortcut\]\] 1 has no 'path'"),
-        ("[[shortcut]]\nproperty = ':p'\npath = '/:q'", "'/:q' cannot be read"),
-        ("[[shortcut]]\nproperty = '\"p\"'\npath = ':q'", "cannot be read: .* not an IRI"),
-        ("[[shortcut]]\nproperty = 'no:p'\npath = ':q'", "the prefix 'no:' of 'no:p' is not in"),
-        ("[[shortcut]]\nproperty = ':p'\npath = ':q/:p'", "defined by itself"),
-        (
-            "[[shortcut]]\nproperty = ':p'\npath = ':q'\nunnamed = 1",
-            "'unnamed' or its value is invalid",
-        ),
-        (
-            "[[comment]]\nterm = ':p'\ntext = 'x'\nlanguage = 'e n'",
-            "'language' or its value is invalid",
-        ),
-        (2 * "[[shortcut]]\nproperty = ':p'\npath = ':q'\n", "is defined 2 times"),
-        ("[[inverse]]\nproperty = ':p'\nof = 3", "'of' or its value is invalid"),
-        ("[inverse]\nproperty = ':p'", "two brackets"),
-        ("[[inverses]]\nproperty = ':p'", "'inverses' is not one of shortcut, inverse"),
-        ("[[comment", "cannot be read"),
-    ],
+    ("[[shortcut]]\nproperty = ':p'", r"\[\[shortcut\]\] 1 has no 'path'"),
+    ("[[shortcut]]\nproperty = ':p'\npath = '/:q'", "'/:q' cannot be read"),
+    ("[[shortcut]]\nproperty = '\"p\"'\npath = ':q'", "cannot be read: .* not an IRI"),
+    ("[[shortcut]]\nproperty = 'no:p'\npath = ':q'", "the prefix 'no:' of 'no:p' is not in"),
+    ("[[shortcut]]\nproperty = ':p'\npath = ':q/:p'", "defined by itself"),
+    (
+        "[[shortcut]]\nproperty = ':p'\npath = ':q'\nunnamed = 1",
+        "'unnamed' or its value is invalid",
+    ),
+    (
+        "[[comment]]\nterm = ':p'\ntext = 'x'\nlanguage = 'e n'",
+        "'language' or its value is invalid",
+    ),
+    (2 * "[[shortcut]]\nproperty = ':p'\npath = ':q'\n", "is defined 2 times"),
+    ("[[inverse]]\nproperty = ':p'\nof = 3", "'of' or its value is invalid"),
+    ("[inverse]\nproperty = ':p'", "two brackets"),
+    ("[[inverses]]\nproperty = ':p'", "'inverses' is not one of shortcut, inverse"),
+    ("[[comment", "cannot be read"),
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "wrong.toml"

@@ -43,24 +43,22 @@ def test_many_words_are_read_in_a_moment() -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ("word = ", "x.toml is not TOML"),
-        ("words = 1", "'words' is neither 'instructions' nor"),
-        ("entry = 1", "with two brackets"),
-        ("[entry]\nword = 'a1'", "with two brackets"),
-        ("instructions = 3", "'instructions' must be a text"),
-        ("[[entry]]\nword = 'a1'\n", "say what 'a1' means by one of means, same_as, query"),
-        ("[[entry]]\nword = 'a1'\nmeans = 'x'\nquery = 'y'", "by one of"),
-        ("[[entry]]\nmeans = 'x'", "'word' must be the word or phrase to explain"),
-        ("[[entry]]\nword = '?!'\nmeans = 'x'", "'word' must be the word or phrase to explain"),
-        ("[[entry]]\nword = 'a1'\nmeans = [1]", "'means' must be a text"),
-        ("[[entry]]\nword = 'a1'\nmeans = 1", "'means' must be a text"),
-        ("[[entry]]\nword = 'a1'\nmeans = 'x'\nwhy = 1", "'why' is not one of word, means"),
-        (
-            "[[entry]]\nword = 'car'\nmeans = 'x'\n[[entry]]\nword = 'Cars'\nmeans = 'y'",
-            r"\[\[entry\]\] 2: 'Cars' is explained twice, also as 'car'",
-        ),
-    ],
+    ("word = ", "x.toml is not TOML"),
+    ("words = 1", "'words' is neither 'instructions' nor"),
+    ("entry = 1", "with two brackets"),
+    ("[entry]\nword = 'a1'", "with two brackets"),
+    ("instructions = 3", "'instructions' must be a text"),
+    ("[[entry]]\nword = 'a1'\n", "say what 'a1' means by one of means, same_as, query"),
+    ("[[entry]]\nword = 'a1'\nmeans = 'x'\nquery = 'y'", "by one of"),
+    ("[[entry]]\nmeans = 'x'", "'word' must be the word or phrase to explain"),
+    ("[[entry]]\nword = '?!'\nmeans = 'x'", "'word' must be the word or phrase to explain"),
+    ("[[entry]]\nword = 'a1'\nmeans = [1]", "'means' must be a text"),
+    ("[[entry]]\nword = 'a1'\nmeans = 1", "'means' must be a text"),
+    ("[[entry]]\nword = 'a1'\nmeans = 'x'\nwhy = 1", "'why' is not one of word, means"),
+    (
+        "[[entry]]\nword = 'car'\nmeans = 'x'\n[[entry]]\nword = 'Cars'\nmeans = 'y'",
+        r"\[\[entry\]\] 2: 'Cars' is explained twice, also as 'car'",
+    ),
 )
 def test_what_is_wrong_with_a_file_is_said(text: str, said: str) -> None:
     with pytest.raises(SetupError, match=said):
@@ -92,35 +90,30 @@ def test_turtle_that_is_written_is_read_again(
 
 @for_each(
     ("text", "entry"),
-    [
-        ('o:kick skos:altLabel "start"@en .', GlossaryEntry("start", ("http://o.example/kick",))),
-        ('o:kick skos:hiddenLabel "strat" .', GlossaryEntry("strat", ("http://o.example/kick",))),
-        (
-            'o:A skos:altLabel "thing" . o:B skos:prefLabel "things" .',
-            GlossaryEntry("thing", ("http://o.example/A", "http://o.example/B")),
-        ),
-        (
-            'o:c a skos:Concept ; skos:prefLabel "start" ; skos:exactMatch o:kick .',
-            GlossaryEntry("start", ("http://o.example/kick",)),
-        ),
-        (
-            '[] owl:unionOf ( o:B o:A ) ; skos:altLabel "things" .',
-            GlossaryEntry("things", ("http://o.example/B", "http://o.example/A")),
-        ),
-        (
-            '[] skos:prefLabel "ship" ; skos:altLabel "boat" .',
-            GlossaryEntry("boat", same_as="ship"),
-        ),
-        (
-            '[] sh:ask "ASK { ?s ?p ?o }" ; skos:prefLabel "anything" .',
-            GlossaryEntry("anything", query="ASK { ?s ?p ?o }"),
-        ),
-        (
-            '[] sh:select "SELECT * { ?s e:p ?o }" ; skos:altLabel "pairs" ; sh:prefixes _:p . '
-            '_:p sh:declare [ sh:prefix "e" ; sh:namespace "http://e.example/" ] .',
-            GlossaryEntry("pairs", query="PREFIX e: <http://e.example/>\nSELECT * { ?s e:p ?o }"),
-        ),
-    ],
+    ('o:kick skos:altLabel "start"@en .', GlossaryEntry("start", ("http://o.example/kick",))),
+    ('o:kick skos:hiddenLabel "strat" .', GlossaryEntry("strat", ("http://o.example/kick",))),
+    (
+        'o:A skos:altLabel "thing" . o:B skos:prefLabel "things" .',
+        GlossaryEntry("thing", ("http://o.example/A", "http://o.example/B")),
+    ),
+    (
+        'o:c a skos:Concept ; skos:prefLabel "start" ; skos:exactMatch o:kick .',
+        GlossaryEntry("start", ("http://o.example/kick",)),
+    ),
+    (
+        '[] owl:unionOf ( o:B o:A ) ; skos:altLabel "things" .',
+        GlossaryEntry("things", ("http://o.example/B", "http://o.example/A")),
+    ),
+    ('[] skos:prefLabel "ship" ; skos:altLabel "boat" .', GlossaryEntry("boat", same_as="ship")),
+    (
+        '[] sh:ask "ASK { ?s ?p ?o }" ; skos:prefLabel "anything" .',
+        GlossaryEntry("anything", query="ASK { ?s ?p ?o }"),
+    ),
+    (
+        '[] sh:select "SELECT * { ?s e:p ?o }" ; skos:altLabel "pairs" ; sh:prefixes _:p . '
+        '_:p sh:declare [ sh:prefix "e" ; sh:namespace "http://e.example/" ] .',
+        GlossaryEntry("pairs", query="PREFIX e: <http://e.example/>\nSELECT * { ?s e:p ?o }"),
+    ),
 )
 def test_standard_terms_say_what_a_word_means(text: str, entry: GlossaryEntry) -> None:
     assert read(text).entries == (entry,)
@@ -136,17 +129,15 @@ def test_comments_are_the_instructions_those_of_a_term_behind_its_name() -> None
 
 @for_each(
     ("text", "said"),
-    [
-        ("o:a o:b .", r"x\.ttl, line 7"),
-        ('o:a rdfs:label "a" .', "explains no word: put skos:altLabel on"),
-        ('[] skos:altLabel "boats" .', "nothing says what 'boats' means: put its skos:altLabel"),
-        ('[] sh:select "SELECT * {}" .', "has a query but no word"),
-        ('o:a skos:altLabel "?!" .', "'word' must be the word or phrase to explain"),
-        (
-            'o:a skos:altLabel "x1" . [] skos:prefLabel "y" ; skos:altLabel "x1" .',
-            "'x1' is explained twice",
-        ),
-    ],
+    ("o:a o:b .", r"x\.ttl, line 7"),
+    ('o:a rdfs:label "a" .', "explains no word: put skos:altLabel on"),
+    ('[] skos:altLabel "boats" .', "nothing says what 'boats' means: put its skos:altLabel"),
+    ('[] sh:select "SELECT * {}" .', "has a query but no word"),
+    ('o:a skos:altLabel "?!" .', "'word' must be the word or phrase to explain"),
+    (
+        'o:a skos:altLabel "x1" . [] skos:prefLabel "y" ; skos:altLabel "x1" .',
+        "'x1' is explained twice",
+    ),
 )
 def test_what_is_wrong_with_turtle_is_said(text: str, said: str) -> None:
     with pytest.raises(SetupError, match=said):

@@ -20,30 +20,28 @@ def typed(value: str, name: str) -> str:
 
 @for_each(
     ("text", "sort", "value"),
-    [
-        (typed("42", "integer"), ValueKind.NUMBER, 42),
-        (typed("-7.25", "decimal"), ValueKind.NUMBER, -7.25),
-        (typed("1.5E10", "double"), ValueKind.NUMBER, 1.5e10),
-        (typed("3", "unsignedByte"), ValueKind.NUMBER, 3),
-        (typed("12345678901234567890", "integer"), ValueKind.NUMBER, 12345678901234567890.0),
-        (typed("INF", "double"), ValueKind.NUMBER, math.inf),
-        (typed("true", "boolean"), ValueKind.BOOLEAN, 1),
-        (typed("1", "boolean"), ValueKind.BOOLEAN, 1),
-        (typed("false", "boolean"), ValueKind.BOOLEAN, 0),
-        (typed("0", "boolean"), ValueKind.BOOLEAN, 0),
-        (typed("1970-01-01", "date"), ValueKind.DATE, 0),
-        (typed("1970-01-02Z", "date"), ValueKind.DATE, 1),
-        (typed("1970-01-02T12:00:00Z", "dateTime"), ValueKind.DATE, 1.5),
-        (typed("1969-12-31", "date"), ValueKind.DATE, -1),
-        (typed("1970-02", "gYearMonth"), ValueKind.DATE, 31),
-        (typed("1971", "gYear"), ValueKind.YEAR, 365),
-        (typed("P3Y2M", "duration"), ValueKind.DURATION, 38 * 2_629_800),
-        (typed("-PT1H30M", "dayTimeDuration"), ValueKind.DURATION, -5400),
-        (typed("08:30:00", "time"), ValueKind.TIME, 30_600),
-        (typed("08:30:00.5+02:00", "time"), ValueKind.TIME, 23_400.5),
-        ('"12.5"', ValueKind.TEXT_NUMBER, 12.5),
-        ('"1970-01-03"', ValueKind.TEXT_DATE, 2),
-    ],
+    (typed("42", "integer"), ValueKind.NUMBER, 42),
+    (typed("-7.25", "decimal"), ValueKind.NUMBER, -7.25),
+    (typed("1.5E10", "double"), ValueKind.NUMBER, 1.5e10),
+    (typed("3", "unsignedByte"), ValueKind.NUMBER, 3),
+    (typed("12345678901234567890", "integer"), ValueKind.NUMBER, 12345678901234567890.0),
+    (typed("INF", "double"), ValueKind.NUMBER, math.inf),
+    (typed("true", "boolean"), ValueKind.BOOLEAN, 1),
+    (typed("1", "boolean"), ValueKind.BOOLEAN, 1),
+    (typed("false", "boolean"), ValueKind.BOOLEAN, 0),
+    (typed("0", "boolean"), ValueKind.BOOLEAN, 0),
+    (typed("1970-01-01", "date"), ValueKind.DATE, 0),
+    (typed("1970-01-02Z", "date"), ValueKind.DATE, 1),
+    (typed("1970-01-02T12:00:00Z", "dateTime"), ValueKind.DATE, 1.5),
+    (typed("1969-12-31", "date"), ValueKind.DATE, -1),
+    (typed("1970-02", "gYearMonth"), ValueKind.DATE, 31),
+    (typed("1971", "gYear"), ValueKind.YEAR, 365),
+    (typed("P3Y2M", "duration"), ValueKind.DURATION, 38 * 2_629_800),
+    (typed("-PT1H30M", "dayTimeDuration"), ValueKind.DURATION, -5400),
+    (typed("08:30:00", "time"), ValueKind.TIME, 30_600),
+    (typed("08:30:00.5+02:00", "time"), ValueKind.TIME, 23_400.5),
+    ('"12.5"', ValueKind.TEXT_NUMBER, 12.5),
+    ('"1970-01-03"', ValueKind.TEXT_DATE, 2),
 )
 def test_a_literal_has_its_value(text: str, sort: ValueKind, value: float) -> None:
     found, number = parse_value(text)
@@ -53,11 +51,9 @@ def test_a_literal_has_its_value(text: str, sort: ValueKind, value: float) -> No
 
 @for_each(
     "text",
-    [
         '"Mond"@de', '"12.5"@de', '""', '"12 moons"', '"12345678901234567890123456"',
         typed("abc", "integer"), typed("yesterday", "date"), typed("2021-02-30", "date"),
         typed("P", "duration"), typed("PT", "duration"), '"x"^^<http://example.org/own>',
-    ],
 )  # fmt: skip
 def test_what_is_no_value_is_text(text: str) -> None:
     sort, value = parse_value(text)
@@ -67,11 +63,9 @@ def test_what_is_no_value_is_text(text: str) -> None:
 
 @for_each(
     ("kind", "sort", "texts"),
-    [
-        ("date", ValueKind.DATE, "-12000-01-01 -0430-01-01 -0043-03-15 -0043-03-16 0001-01-01"),
-        ("date", ValueKind.DATE, "0001-01-01 0079-08-24 1969-07-20 9999-12-31 12000-01-01"),
-        ("gYear", ValueKind.YEAR, "-0430 -0300 0079 1650"),
-    ],
+    ("date", ValueKind.DATE, "-12000-01-01 -0430-01-01 -0043-03-15 -0043-03-16 0001-01-01"),
+    ("date", ValueKind.DATE, "0001-01-01 0079-08-24 1969-07-20 9999-12-31 12000-01-01"),
+    ("gYear", ValueKind.YEAR, "-0430 -0300 0079 1650"),
 )
 def test_times_before_christ_come_first_in_order(kind: str, sort: ValueKind, texts: str) -> None:
     values = [parse_value(typed(text, kind)) for text in texts.split()]

@@ -49,14 +49,12 @@ def test_it_is_plain_json(tmp_path: Path) -> None:
 
 @for_each(
     ("change", "said"),
-    [
-        (lambda text: text.replace('"triples":7', '"triples":8'), "checksum"),
-        (lambda text: text.replace('"version": 2', '"version": 0'), "version 0"),
-        (lambda text: text[:40], "damaged"),
-        (lambda text: "{}", "damaged"),
-        (lambda text: "[]", "damaged"),
-        (lambda text: "", "damaged"),
-    ],
+    (lambda text: text.replace('"triples":7', '"triples":8'), "checksum"),
+    (lambda text: text.replace('"version": 2', '"version": 0'), "version 0"),
+    (lambda text: text[:40], "damaged"),
+    (lambda text: "{}", "damaged"),
+    (lambda text: "[]", "damaged"),
+    (lambda text: "", "damaged"),
 )
 def test_a_changed_file_is_told(tmp_path: Path, change: object, said: str) -> None:
     path = tmp_path / "profile.json"

@@ -92,14 +92,12 @@ def test_a_subject_with_one_object_each_makes_a_predicate_functional() -> None:
 
 @for_each(
     ("turtle", "transitive"),
-    [
-        (":a :in :b . :b :in :c . :c :in :d .", True),
-        (":a :in :b . :b :in :c . :x :in :c .", False),  # too short
-        (":a :in :b . :b :in :c . :c :in :d . :d :in :a .", False),  # peers
-        (":a :in :b . :b :in :a, :c . :c :in :b, :d . :d :in :c .", False),
-        (":a :in 'b' . :b :in 'c' . :c :in 'd' .", False),
-        (":in a owl:TransitiveProperty . :a :in :b .", True),
-    ],
+    (":a :in :b . :b :in :c . :c :in :d .", True),
+    (":a :in :b . :b :in :c . :x :in :c .", False),  # too short
+    (":a :in :b . :b :in :c . :c :in :d . :d :in :a .", False),  # peers
+    (":a :in :b . :b :in :a, :c . :c :in :b, :d . :d :in :c .", False),
+    (":a :in 'b' . :b :in 'c' . :c :in 'd' .", False),
+    (":in a owl:TransitiveProperty . :a :in :b .", True),
 )
 def test_a_chain_deeper_than_two_is_transitive(turtle: str, transitive: bool) -> None:
     assert predicate(turtle, "in").transitive is transitive
@@ -126,14 +124,12 @@ BLANK = "[] a :Role ; :actor :a ; :film :f . [] a :Role ; :actor :b ; :film :f .
 
 @for_each(
     ("turtle", "name", "nary"),
-    [
-        (NARY, "Role", True),
-        (NARY, "Person", False),
-        (NARY, "Film", False),
-        (NARY.replace("a :Role ;", "a :Role ; rdfs:label 'role' ;"), "Role", False),
-        (":r1 a :Role ; :actor :mara . :r2 a :Role ; :actor :mara .", "Role", False),
-        (BLANK, "Role", True),
-    ],
+    (NARY, "Role", True),
+    (NARY, "Person", False),
+    (NARY, "Film", False),
+    (NARY.replace("a :Role ;", "a :Role ; rdfs:label 'role' ;"), "Role", False),
+    (":r1 a :Role ; :actor :mara . :r2 a :Role ; :actor :mara .", "Role", False),
+    (BLANK, "Role", True),
 )
 def test_nameless_nodes_that_link_two_things_are_n_ary(turtle: str, name: str, nary: bool) -> None:
     assert cls(turtle, name).nary is nary
@@ -148,15 +144,13 @@ def test_a_name_predicate_is_found_by_its_own_name_or_its_texts(name: str) -> No
 
 @for_each(
     "graph",
-    [
-        ":a :p 'red' . :b :p 'red' . :c :p 'blue' . :d :p 'red' .",
-        ":a :p 'a@b.example' . :b :p 'c@d.example' . :c :p 'e@f.example' .",
-        ":a :p '12' . :b :p '13' . :c :p '14' .",
-        ":a :p 12 . :b :p 13 . :c :p 14 .",
-        ":a :p 'one', 'two', 'three' . :b :p 'four', 'five', 'six' .",
-        ":a :p '" + "long text " * 20 + "' . :b :p '" + "other text " * 20 + "' .",
-        ":a :p :b . :b :p :c .",
-    ],
+    ":a :p 'red' . :b :p 'red' . :c :p 'blue' . :d :p 'red' .",
+    ":a :p 'a@b.example' . :b :p 'c@d.example' . :c :p 'e@f.example' .",
+    ":a :p '12' . :b :p '13' . :c :p '14' .",
+    ":a :p 12 . :b :p 13 . :c :p 14 .",
+    ":a :p 'one', 'two', 'three' . :b :p 'four', 'five', 'six' .",
+    ":a :p '" + "long text " * 20 + "' . :b :p '" + "other text " * 20 + "' .",
+    ":a :p :b . :b :p :c .",
 )
 def test_what_is_not_like_names_is_no_name_predicate(graph: str) -> None:
     assert predicate(graph, "p").naming == ""
@@ -249,13 +243,11 @@ def test_short_values_can_be_mentioned_and_long_ones_not() -> None:
 
 @for_each(
     ("text", "initials"),
-    [
-        ("European Space Agency", "ESA"),
-        ("United States of America", "USA"),
-        ("Marie Curie", ""),
-        ("a list of words", ""),
-        ("", ""),
-    ],
+    ("European Space Agency", "ESA"),
+    ("United States of America", "USA"),
+    ("Marie Curie", ""),
+    ("a list of words", ""),
+    ("", ""),
 )
 def test_initials_are_names_of_names_of_three_words(text: str, initials: str) -> None:
     assert build_acronym(text) == initials

@@ -33,15 +33,13 @@ TWO = ("1990-05-01", "1990-05-02")
 
 @for_each(
     "start, end, life",
-    [
-        ("startDate", "endDate", False),
-        ("from", "until", False),
-        ("validFrom", "validTo", False),
-        ("birthDate", "deathDate", True),
-        ("founded", "dissolved", False),
-        ("hired", "left", False),
-        ("geburtsdatum", "todesdatum", True),
-    ],
+    ("startDate", "endDate", False),
+    ("from", "until", False),
+    ("validFrom", "validTo", False),
+    ("birthDate", "deathDate", True),
+    ("founded", "dissolved", False),
+    ("hired", "left", False),
+    ("geburtsdatum", "todesdatum", True),
 )
 def test_names_say_what_starts_and_what_ends(start: str, end: str, life: bool) -> None:
     profile, arrays = things(ONE, TWO, start=start, end=end)

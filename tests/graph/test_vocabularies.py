@@ -96,19 +96,17 @@ def test_a_wrong_value_is_an_error_that_names_file_term_and_key(key: str, value:
 
 @for_each(
     "text, message",
-    [
-        ("title = 'Shop'", "shop.toml: 'namespaces' must be a list of namespace IRIs"),
-        (f"namespaces = ['{SHOP}']", "shop.toml: 'title' must be the name of the vocabulary"),
-        ("title = 'Shop'\nnamespaces = ['shop']", "shop.toml: 'namespaces' must be a list"),
-        (f"{TOP}codes = 1", "shop.toml: 'codes' must be true or false, it is 1"),
-        (f"{TOP}[class.Till]", "shop.toml: 'class' is none of title, namespaces"),
-        (f"{TOP}properties = 3", "shop.toml: 'properties' must hold a table for each term"),
-        (f"{TOP}[classes]\nTill = 3", r"shop.toml: \[classes.Till\] must be a table, it is 3"),
-        (f"{TOP}[classes.Till]\nvalue = true", r"\[classes.Till\] has an unknown key 'value'"),
-        (f"{TOP}[classes.Till]\nen = ['']", r"\[classes.Till\] en must be a list of names"),
-        (f"{TOP}[properties.of]\nnaming = 'no'", r"naming 'no' is none of name, alternative"),
-        ("title = ", "the vocabulary shop.toml is no TOML"),
-    ],
+    ("title = 'Shop'", "shop.toml: 'namespaces' must be a list of namespace IRIs"),
+    (f"namespaces = ['{SHOP}']", "shop.toml: 'title' must be the name of the vocabulary"),
+    ("title = 'Shop'\nnamespaces = ['shop']", "shop.toml: 'namespaces' must be a list"),
+    (f"{TOP}codes = 1", "shop.toml: 'codes' must be true or false, it is 1"),
+    (f"{TOP}[class.Till]", "shop.toml: 'class' is none of title, namespaces"),
+    (f"{TOP}properties = 3", "shop.toml: 'properties' must hold a table for each term"),
+    (f"{TOP}[classes]\nTill = 3", r"shop.toml: \[classes.Till\] must be a table, it is 3"),
+    (f"{TOP}[classes.Till]\nvalue = true", r"\[classes.Till\] has an unknown key 'value'"),
+    (f"{TOP}[classes.Till]\nen = ['']", r"\[classes.Till\] en must be a list of names"),
+    (f"{TOP}[properties.of]\nnaming = 'no'", r"naming 'no' is none of name, alternative"),
+    ("title = ", "the vocabulary shop.toml is no TOML"),
 )
 def test_an_invalid_file_is_an_error_that_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(SetupError, match=message):

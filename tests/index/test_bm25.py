@@ -136,12 +136,10 @@ def test_the_kinds_of_its_parts_can_be_chosen(tmp_path: Path) -> None:
 
 @for_each(
     ("kinds", "said"),
-    [
-        ([], "name different kinds"),
-        (["bm25", "bm25"], "name different kinds"),
-        (["hybrid", "bm25"], "name different kinds"),
-        (["bm25", "keywords"], "no index named 'keywords'"),
-    ],
+    ([], "name different kinds"),
+    (["bm25", "bm25"], "name different kinds"),
+    (["hybrid", "bm25"], "name different kinds"),
+    (["bm25", "keywords"], "no index named 'keywords'"),
 )
 def test_parts_that_do_not_join_are_refused(tmp_path: Path, kinds: list[str], said: str) -> None:
     with pytest.raises(SetupError, match=said):

@@ -18,43 +18,40 @@ SAIL = "http://www.openrdf.org/contrib/lucenesail#"
 
 @for_each(
     ("plugin", "place", "expected"),
-    [
-        (dialects.VirtuosoNames, "", rf'{NAMED} ?name <bif:contains> "\"Ada\" AND \"King\"" .'),
-        (dialects.PlainNames, "", ""),
-        (
-            dialects.QleverNames,
-            "",
-            f'?t <{TEXT}contains-word> "ada king" . ?t <{TEXT}contains-entity> ?name . {NAMED}',
-        ),
-        (
-            dialects.GraphdbNames,
-            "",
-            f'?name <http://www.ontotext.com/fts> ("ada AND king" "*") . {NAMED}',
-        ),
-        (
-            dialects.GraphdbNames,
-            "all_names",
-            f'?q a <{LUCENE}/instance#all_names> ; <{LUCENE}#query> "ada AND king" ; '
-            f"<{LUCENE}#entities> ?s . {NAMED}",
-        ),
-        (
-            dialects.Rdf4jNames,
-            "",
-            f'?s <{SAIL}matches> [ <{SAIL}query> "ada AND king" ; <{SAIL}property> <{LABEL}> ] . '
-            f"{NAMED}",
-        ),
-        (
-            dialects.StardogNames,
-            "",
-            f'(?name ?score) <tag:stardog:api:property:textMatch> ("ada AND king" 5) . {NAMED}',
-        ),
-        (
-            dialects.JenaNames,
-            "",
-            f'(?s ?score) <http://jena.apache.org/text#query> (<{LABEL}> "ada AND king" 5) . '
-            f"{NAMED}",
-        ),
-    ],
+    (dialects.VirtuosoNames, "", rf'{NAMED} ?name <bif:contains> "\"Ada\" AND \"King\"" .'),
+    (dialects.PlainNames, "", ""),
+    (
+        dialects.QleverNames,
+        "",
+        f'?t <{TEXT}contains-word> "ada king" . ?t <{TEXT}contains-entity> ?name . {NAMED}',
+    ),
+    (
+        dialects.GraphdbNames,
+        "",
+        f'?name <http://www.ontotext.com/fts> ("ada AND king" "*") . {NAMED}',
+    ),
+    (
+        dialects.GraphdbNames,
+        "all_names",
+        f'?q a <{LUCENE}/instance#all_names> ; <{LUCENE}#query> "ada AND king" ; '
+        f"<{LUCENE}#entities> ?s . {NAMED}",
+    ),
+    (
+        dialects.Rdf4jNames,
+        "",
+        f'?s <{SAIL}matches> [ <{SAIL}query> "ada AND king" ; <{SAIL}property> <{LABEL}> ] . '
+        f"{NAMED}",
+    ),
+    (
+        dialects.StardogNames,
+        "",
+        f'(?name ?score) <tag:stardog:api:property:textMatch> ("ada AND king" 5) . {NAMED}',
+    ),
+    (
+        dialects.JenaNames,
+        "",
+        f'(?s ?score) <http://jena.apache.org/text#query> (<{LABEL}> "ada AND king" 5) . {NAMED}',
+    ),
 )
 def test_words_suit_the_product(plugin: type[SparqlNameSearch], place: str, expected: str) -> None:
     search = plugin(NameSettings((LABEL,), (), place))

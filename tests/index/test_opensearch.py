@@ -98,14 +98,12 @@ def test_a_busy_server_is_asked_again(
 
 @for_each(
     ("what", "error", "message"),
-    [
-        ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD_VARIABLE}"),
-        ("no k-NN", SetupError, "embeddings need the server's plugin opensearch-knn"),
-        ("busy for long", Overloaded, "the same call resumes the build"),
-        ("a document that is refused", ErrorReply, "failed to parse field"),
-        ("an IRI given twice", SetupError, "4 resources came .* and 3 different ones are written"),
-        ("something else", MalformedReply, "the reply is not from an OpenSearch server"),
-    ],
+    ("a wrong password", Unauthorised, f"HTTP 401: Unauthorized; set {PASSWORD_VARIABLE}"),
+    ("no k-NN", SetupError, "embeddings need the server's plugin opensearch-knn"),
+    ("busy for long", Overloaded, "the same call resumes the build"),
+    ("a document that is refused", ErrorReply, "failed to parse field"),
+    ("an IRI given twice", SetupError, "4 resources came .* and 3 different ones are written"),
+    ("something else", MalformedReply, "the reply is not from an OpenSearch server"),
 )
 def test_each_failure_says_what_to_do(
     folder: Path,

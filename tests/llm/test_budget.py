@@ -52,17 +52,15 @@ def test_another_model_has_no_price(model: str, table: Path) -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ("[models.m]\ninput = 1", "output missing"),
-        ("[models.m]\ninput = 1\noutput = -1", "output must be a number of 0 or more, not -1"),
-        ("[models.m]\ninput = 1\noutput = nan", "output must be a number of 0 or more, not nan"),
-        ("[models.m]\ninput = true\noutput = 1", "input must be a number of 0 or more, not True"),
-        ("[models.m]\ninput = 1\noutput = 1\noutptu = 1", "unknown keys"),
-        ("[model.m]\ninput = 1\noutput = 1", "unknown keys"),
-        ("models = 3", "needs a text `currency` and tables"),
-        ("[models]\nm = 3", "a table with input and output"),
-        ("[models", "cannot be read"),
-    ],
+    ("[models.m]\ninput = 1", "output missing"),
+    ("[models.m]\ninput = 1\noutput = -1", "output must be a number of 0 or more, not -1"),
+    ("[models.m]\ninput = 1\noutput = nan", "output must be a number of 0 or more, not nan"),
+    ("[models.m]\ninput = true\noutput = 1", "input must be a number of 0 or more, not True"),
+    ("[models.m]\ninput = 1\noutput = 1\noutptu = 1", "unknown keys"),
+    ("[model.m]\ninput = 1\noutput = 1", "unknown keys"),
+    ("models = 3", "needs a text `currency` and tables"),
+    ("[models]\nm = 3", "a table with input and output"),
+    ("[models", "cannot be read"),
 )
 def test_a_mistake_in_the_table_is_named(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"

@@ -35,17 +35,15 @@ def _checked(
 
 @for_each(
     ("written", "read"),
-    [
-        ('{"text": "Moon", "limit": 3}', {"text": "Moon", "limit": 3}),
-        ('```json\n{"text": "Moon"}\n```', {"text": "Moon"}),
-        (json.dumps('{"text": "Moon"}'), {"text": "Moon"}),
-        ("{'text': 'Moon', 'exact': True}", {"text": "Moon", "exact": True}),
-        ('{"text": "Moon", "limit": "3"}', {"text": "Moon", "limit": 3}),
-        ('{"text": "Moon", "exact": "true"}', {"text": "Moon", "exact": True}),
-        ('{"text": "Moon", "within": "None"}', {"text": "Moon", "within": None}),
-        ('{"text": "Moon", "within": "[\\"a\\"]"}', {"text": "Moon", "within": ["a"]}),
-        ('{"text": "405"}', {"text": "405"}),
-    ],
+    ('{"text": "Moon", "limit": 3}', {"text": "Moon", "limit": 3}),
+    ('```json\n{"text": "Moon"}\n```', {"text": "Moon"}),
+    (json.dumps('{"text": "Moon"}'), {"text": "Moon"}),
+    ("{'text': 'Moon', 'exact': True}", {"text": "Moon", "exact": True}),
+    ('{"text": "Moon", "limit": "3"}', {"text": "Moon", "limit": 3}),
+    ('{"text": "Moon", "exact": "true"}', {"text": "Moon", "exact": True}),
+    ('{"text": "Moon", "within": "None"}', {"text": "Moon", "within": None}),
+    ('{"text": "Moon", "within": "[\\"a\\"]"}', {"text": "Moon", "within": ["a"]}),
+    ('{"text": "405"}', {"text": "405"}),
 )
 def test_what_is_meant_is_read(written: str, read: dict[str, object]) -> None:
     checked = _checked(written)
@@ -64,19 +62,17 @@ def test_the_tool_is_found_in_other_spellings(name: str) -> None:
 
 @for_each(
     ("written", "said"),
-    [
-        ('{"text": "Mo', "no JSON object"),
-        ("[1]", "list, not an object"),
-        ("[" * 100_000, "no JSON object"),
-        ("{}", "'text' is missing"),
-        ("", "'text' is missing"),
-        ('{"text": 5}', "must be string, not 5"),
-        ('{"text": "Moon", "limt": 3}', "did you mean 'limit'?"),
-        ('{"text": "Moon", "limit": 0}', "must be 1 or more"),
-        ('{"text": "Moon", "limit": true}', "must be integer"),
-        ('{"text": "Moon", "kind": "thing"}', '"class", "individual"'),
-        ('{"text": "Moon", "within": [1]}', "'within[0]' must be string"),
-    ],
+    ('{"text": "Mo', "no JSON object"),
+    ("[1]", "list, not an object"),
+    ("[" * 100_000, "no JSON object"),
+    ("{}", "'text' is missing"),
+    ("", "'text' is missing"),
+    ('{"text": 5}', "must be string, not 5"),
+    ('{"text": "Moon", "limt": 3}', "did you mean 'limit'?"),
+    ('{"text": "Moon", "limit": 0}', "must be 1 or more"),
+    ('{"text": "Moon", "limit": true}', "must be integer"),
+    ('{"text": "Moon", "kind": "thing"}', '"class", "individual"'),
+    ('{"text": "Moon", "within": [1]}', "'within[0]' must be string"),
 )
 def test_what_cannot_be_run_is_said_in_words(written: str, said: str) -> None:
     checked = _checked(written)
@@ -120,17 +116,15 @@ CALL = ToolCall("c1", "search", "{}")
 
 @for_each(
     ("choice", "said"),
-    [
-        (Choice(""), "was empty"),
-        (Choice(" \n", reasoning="Hm."), "was empty"),
-        (Choice("", finish=Finish.OTHER), "was empty"),
-        (Choice("I ca", finish=Finish.LENGTH), "is cut off"),
-        (Choice("", (CALL,), Finish.LENGTH), "is cut off"),
-        (Choice("", finish=Finish.REFUSED), "was a refusal"),
-        (Choice("No.", refusal="No.", finish=Finish.REFUSED), "was a refusal"),
-        (Choice("The Moon."), None),
-        (Choice("", (CALL,), Finish.CALLS), None),
-    ],
+    (Choice(""), "was empty"),
+    (Choice(" \n", reasoning="Hm."), "was empty"),
+    (Choice("", finish=Finish.OTHER), "was empty"),
+    (Choice("I ca", finish=Finish.LENGTH), "is cut off"),
+    (Choice("", (CALL,), Finish.LENGTH), "is cut off"),
+    (Choice("", finish=Finish.REFUSED), "was a refusal"),
+    (Choice("No.", refusal="No.", finish=Finish.REFUSED), "was a refusal"),
+    (Choice("The Moon."), None),
+    (Choice("", (CALL,), Finish.CALLS), None),
 )
 def test_each_trouble_is_said(choice: Choice, said: str | None) -> None:
     found = structured.find_reply_problem(choice)
@@ -145,19 +139,17 @@ def _turn(letter: str, number: int = 0) -> Choice:
 
 @for_each(
     ("turns", "message"),
-    [
-        ("", None),
-        ("A", None),
-        ("AB", None),
-        ("ABA", None),
-        ("ABCAB", None),
-        ("AAB", None),
-        ("AA", "turn is the one before it"),
-        ("BAA", "turn is the one before it"),
-        ("ABAB", "2 turns"),
-        ("CABAB", "2 turns"),
-        ("ABCABC", "3 turns"),
-    ],
+    ("", None),
+    ("A", None),
+    ("AB", None),
+    ("ABA", None),
+    ("ABCAB", None),
+    ("AAB", None),
+    ("AA", "turn is the one before it"),
+    ("BAA", "turn is the one before it"),
+    ("ABAB", "2 turns"),
+    ("CABAB", "2 turns"),
+    ("ABCABC", "3 turns"),
 )
 def test_a_round_is_found_when_it_is_done_twice(turns: str, message: str | None) -> None:
     said = structured.detect_loop([_turn(letter, number) for number, letter in enumerate(turns)])
@@ -187,12 +179,10 @@ SCHEMA = {
 
 @for_each(
     "text",
-    [
-        '{"status": "done", "rows": 3}',
-        '```json\n{"status": "done", "rows": 3}\n```',
-        'Here it is:\n```\n{"status": "done", "rows": "3"}\n```\nAs you wished.',
-        'I think {"status": "done", "rows": 3} is right.',
-    ],
+    '{"status": "done", "rows": 3}',
+    '```json\n{"status": "done", "rows": 3}\n```',
+    'Here it is:\n```\n{"status": "done", "rows": "3"}\n```\nAs you wished.',
+    'I think {"status": "done", "rows": 3} is right.',
 )
 def test_the_object_is_found(text: str) -> None:
     assert structured.parse_structured(Choice(text), SCHEMA) == structured.StructuredReply(
@@ -202,14 +192,12 @@ def test_the_object_is_found(text: str) -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ("", "no JSON object"),
-        ("done", "no JSON object"),
-        ('{"status": "don', "no JSON object"),
-        ("{}", "'status' is missing"),
-        ('{"status": "perhaps"}', '"done", "retry"'),
-        ('{"status": "done", "rows": 1.5}', "'rows' must be integer"),
-    ],
+    ("", "no JSON object"),
+    ("done", "no JSON object"),
+    ('{"status": "don', "no JSON object"),
+    ("{}", "'status' is missing"),
+    ('{"status": "perhaps"}', '"done", "retry"'),
+    ('{"status": "done", "rows": 1.5}', "'rows' must be integer"),
 )
 def test_what_does_not_fit_is_said(text: str, said: str) -> None:
     read = structured.parse_structured(Choice(text), SCHEMA)

@@ -25,15 +25,13 @@ async def test_what_may_pass_is_tried_again() -> None:
 
 @for_each(
     ("error", "requests"),
-    [
-        (errors.Overloaded("busy"), 5),
-        (errors.Overloaded("busy", retry_after=3600), 1),
-        (errors.Unreachable("gone"), 3),
-        (errors.TimedOut("late"), 2),
-        (errors.MalformedReply("cut"), 2),
-        (errors.ErrorReply("no such model"), 1),
-        (errors.Unauthorised("no key"), 1),
-    ],
+    (errors.Overloaded("busy"), 5),
+    (errors.Overloaded("busy", retry_after=3600), 1),
+    (errors.Unreachable("gone"), 3),
+    (errors.TimedOut("late"), 2),
+    (errors.MalformedReply("cut"), 2),
+    (errors.ErrorReply("no such model"), 1),
+    (errors.Unauthorised("no key"), 1),
 )
 async def test_a_failing_server_is_left_alone(error: errors.AskgraphError, requests: int) -> None:
     script = ScriptedModel([error] * 9)

@@ -226,12 +226,10 @@ def test_fixed_examples_are_the_same_for_all_questions_or_picked_by_hand(
 
 @for_each(
     ("reply", "settings", "why"),
-    [
-        ("I cannot.", {}, ""),
-        ("", {}, ""),
-        ("<sparql>SELECT nonsense</sparql>", {}, ""),
-        (f"{FLIPPED}<sparql>SELECT nonsense</sparql>", {"hypotheses": "prompt"}, "1 failed"),
-    ],
+    ("I cannot.", {}, ""),
+    ("", {}, ""),
+    ("<sparql>SELECT nonsense</sparql>", {}, ""),
+    (f"{FLIPPED}<sparql>SELECT nonsense</sparql>", {"hypotheses": "prompt"}, "1 failed"),
 )
 def test_a_reply_without_a_query_that_runs_is_a_refusal_that_says_why(
     moons: KnowledgeGraph, reply: str, settings: dict[str, str], why: str
@@ -354,15 +352,13 @@ def test_no_further_query_runs_when_the_time_of_the_question_is_over(moons: Know
 
 @for_each(
     ("wrong", "said"),
-    [
-        ({"variant": "few"}, "must be one of"),
-        ({"match": "x"}, "must be one of"),
-        ({"choose": "best"}, "must be one of"),
-        ({"n": 0}, "'n' must be 1 or more"),
-        ({"rows": 0}, "'rows' must be 1 or more"),
-        ({"examples": "nowhere.jsonl"}, r"nowhere\.jsonl"),
-        ({"links": "given"}, "given"),
-    ],
+    ({"variant": "few"}, "must be one of"),
+    ({"match": "x"}, "must be one of"),
+    ({"choose": "best"}, "must be one of"),
+    ({"n": 0}, "'n' must be 1 or more"),
+    ({"rows": 0}, "'rows' must be 1 or more"),
+    ({"examples": "nowhere.jsonl"}, r"nowhere\.jsonl"),
+    ({"links": "given"}, "given"),
 )
 def test_a_wrong_setting_is_told(moons: KnowledgeGraph, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(SetupError, match=said):

@@ -64,12 +64,10 @@ def test_search_and_deref_show_names_and_what_is_said_of_them(moons: KnowledgeGr
 
 @for_each(
     ("iri", "settings", "shown"),
-    [
-        (":Jupiter", {"individuals": "outgoing"}, None),
-        (":Jupiter", {"individuals": "neighbourhood"}, "onto:orbits"),
-        ("onto:Moon", {"individuals": "outgoing", "schema": "outgoing"}, None),
-        ("onto:Moon", {"individuals": "outgoing", "schema": "specific"}, "onto:radius"),
-    ],
+    (":Jupiter", {"individuals": "outgoing"}, None),
+    (":Jupiter", {"individuals": "neighbourhood"}, "onto:orbits"),
+    ("onto:Moon", {"individuals": "outgoing", "schema": "outgoing"}, None),
+    ("onto:Moon", {"individuals": "outgoing", "schema": "specific"}, "onto:radius"),
 )
 def test_the_boundaries_of_things_and_of_classes_are_settings(
     moons: KnowledgeGraph, iri: str, settings: dict[str, str], shown: str | None
@@ -108,11 +106,9 @@ def test_as_published_an_error_is_told_as_it_is(moons: KnowledgeGraph) -> None:
 
 @for_each(
     ("replies", "request", "said", "end"),
-    [
-        (["success('easy')", f"query('{ALL}') | success('now')"], 1, "run the query first", Answer),
-        ([f"query('{ALL}')", BROKEN, "fail('no')"], 2, "nothing to confirm", Refusal),
-        ([f"query('{NONE}')", *["success('none')"] * 2], 2, "no rows", Answer),
-    ],
+    (["success('easy')", f"query('{ALL}') | success('now')"], 1, "run the query first", Answer),
+    ([f"query('{ALL}')", BROKEN, "fail('no')"], 2, "nothing to confirm", Refusal),
+    ([f"query('{NONE}')", *["success('none')"] * 2], 2, "no rows", Answer),
 )
 def test_success_confirms_the_last_query_that_ran_and_may_insist_on_no_rows(
     moons: KnowledgeGraph, replies: list[str], request: int, said: str, end: type
@@ -188,16 +184,14 @@ def read(text: str) -> list[tuple[str, str]]:
 
 @for_each(
     ("written", "argument"),
-    [
-        ("query('ASK { ?x :p|:q ?y }')", "ASK { ?x :p|:q ?y }"),
-        ("query('ASK { ?x :name 'Io')' }')", "ASK { ?x :name 'Io')' }"),
-        ('query("""ASK { ?x :name "Io" }""")', 'ASK { ?x :name "Io" }'),
-        ("```\nquery('ASK { ?x a :Moon }')\n```", "ASK { ?x a :Moon }"),
-        ("query(“ASK { ?x a :Moon }”)", "ASK { ?x a :Moon }"),
-        ("query(SELECT (COUNT(?x) AS ?n) { ?x a :M })", "SELECT (COUNT(?x) AS ?n) { ?x a :M }"),
-        ("QUERY ( 'ASK {}' )", "ASK {}"),
-        ("query('ASK {}'", "'ASK {}'"),
-    ],
+    ("query('ASK { ?x :p|:q ?y }')", "ASK { ?x :p|:q ?y }"),
+    ("query('ASK { ?x :name 'Io')' }')", "ASK { ?x :name 'Io')' }"),
+    ('query("""ASK { ?x :name "Io" }""")', 'ASK { ?x :name "Io" }'),
+    ("```\nquery('ASK { ?x a :Moon }')\n```", "ASK { ?x a :Moon }"),
+    ("query(“ASK { ?x a :Moon }”)", "ASK { ?x a :Moon }"),
+    ("query(SELECT (COUNT(?x) AS ?n) { ?x a :M })", "SELECT (COUNT(?x) AS ?n) { ?x a :M }"),
+    ("QUERY ( 'ASK {}' )", "ASK {}"),
+    ("query('ASK {}'", "'ASK {}'"),
 )
 def test_an_argument_may_hold_quotes_bars_and_brackets(written: str, argument: str) -> None:
     assert read(f"Think: so.\n**Act:** {written}") == [("query", argument)]
@@ -205,16 +199,14 @@ def test_an_argument_may_hold_quotes_bars_and_brackets(written: str, argument: s
 
 @for_each(
     ("text", "actions"),
-    [
-        (
-            "Think: two.\nAct: search('Io') | deref(\"http://example.org/Jupiter\")",
-            [("search", "Io"), ("deref", "http://example.org/Jupiter")],
-        ),
-        ("Act: search('Io')\nObserve: ex:Io\nAct is done. search('Europa')", [("search", "Io")]),
-        ("Act: I could search('Io').\nThink: no.\nAct: fail('nothing')", [("fail", "nothing")]),
-        ("Act: search('Io') | search('Io')", [("search", "Io")]),
-        ("Act: research('Io') and subquery('x')", []),
-    ],
+    (
+        "Think: two.\nAct: search('Io') | deref(\"http://example.org/Jupiter\")",
+        [("search", "Io"), ("deref", "http://example.org/Jupiter")],
+    ),
+    ("Act: search('Io')\nObserve: ex:Io\nAct is done. search('Europa')", [("search", "Io")]),
+    ("Act: I could search('Io').\nThink: no.\nAct: fail('nothing')", [("fail", "nothing")]),
+    ("Act: search('Io') | search('Io')", [("search", "Io")]),
+    ("Act: research('Io') and subquery('x')", []),
 )
 def test_the_last_act_s_actions_are_read_once(text: str, actions: list[tuple[str, str]]) -> None:
     assert read(text) == actions

@@ -163,13 +163,11 @@ def values(trace: Trace) -> set[str]:
 
 @for_each(
     ("graph", "question", "expected"),
-    [
-        ("no-labels", "Which products are sold by Anna's shop?", "http://shop.example/Bike"),
-        ("no-types", "What is the weight of Leo?", "190"),
-        ("no-types", "Who is the keeper of Nala?", "http://zoo.example/mia"),
-        ("blanks", "How many minutes does Cooking take?", "30"),
-        ("other-script", "富士山 高さ", "3776"),
-    ],
+    ("no-labels", "Which products are sold by Anna's shop?", "http://shop.example/Bike"),
+    ("no-types", "What is the weight of Leo?", "190"),
+    ("no-types", "Who is the keeper of Nala?", "http://zoo.example/mia"),
+    ("blanks", "How many minutes does Cooking take?", "30"),
+    ("other-script", "富士山 高さ", "3776"),
 )
 def test_a_graph_is_asked_by_whatever_names_it_has(
     graphs: Mapping[str, KnowledgeGraph], graph: str, question: str, expected: str

@@ -161,17 +161,15 @@ def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: Knowl
 
 @for_each(
     ("strange", "said"),
-    [
-        (ToolCall("1", "serch", '{"query": "Io"}'), "no tool"),
-        (ToolCall("1", "execute", '{"query": "SEL'), "no JSON"),
-        (ToolCall("1", "execute", "{}"), "query"),
-        (call("execute", query="SELECT ?x WHERE {"), "failed"),
-        (call("answer", query="DROP ALL", columns=[]), "not taken"),
-        (Choice(""), "empty"),
-        (Choice("I will think.", finish=Finish.LENGTH), "cut off"),
-        (Choice(refusal="I cannot.", finish=Finish.REFUSED), "refusal"),
-        (Choice("I think it is Io."), "called nothing"),
-    ],
+    (ToolCall("1", "serch", '{"query": "Io"}'), "no tool"),
+    (ToolCall("1", "execute", '{"query": "SEL'), "no JSON"),
+    (ToolCall("1", "execute", "{}"), "query"),
+    (call("execute", query="SELECT ?x WHERE {"), "failed"),
+    (call("answer", query="DROP ALL", columns=[]), "not taken"),
+    (Choice(""), "empty"),
+    (Choice("I will think.", finish=Finish.LENGTH), "cut off"),
+    (Choice(refusal="I cannot.", finish=Finish.REFUSED), "refusal"),
+    (Choice("I think it is Io."), "called nothing"),
 )
 def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
     moons: KnowledgeGraph, strange: ScriptedReply, said: str
@@ -184,13 +182,11 @@ def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
 
 @for_each(
     ("replies", "settings", "said"),
-    [
-        ([f"Here it is:\n```sparql\n{ALL}\n```"], {}, ""),  # a query in the text
-        ([answered(ALL.replace("orbits", "orbit"), "moon"), answered(ALL, "moon")], {}, "orbits"),
-        ([], {"tokens": 10}, ""),  # no call at all: what graph search found
-        ([call("execute", query=ALL), Overloaded("the server is busy")], {}, ""),
-        ([call("execute", query=ALL), TRIPLES, "a", "b", "c"], {"propose": False}, ""),
-    ],
+    ([f"Here it is:\n```sparql\n{ALL}\n```"], {}, ""),  # a query in the text
+    ([answered(ALL.replace("orbits", "orbit"), "moon"), answered(ALL, "moon")], {}, "orbits"),
+    ([], {"tokens": 10}, ""),  # no call at all: what graph search found
+    ([call("execute", query=ALL), Overloaded("the server is busy")], {}, ""),
+    ([call("execute", query=ALL), TRIPLES, "a", "b", "c"], {"propose": False}, ""),
 )
 def test_the_last_query_that_can_be_an_answer_is_taken(
     moons: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, Any], said: str
@@ -279,12 +275,10 @@ def test_among_graphs_the_model_names_one(moons: KnowledgeGraph, pets: Knowledge
 
 @for_each(
     ("question", "query", "settings", "calls"),
-    [
-        ("Which moons orbit Jupiter?", ALL, {}, 1),
-        ("Which moons orbit Jupiter?", ALL, {"propose": False, "guarded": False}, 2),
-        ("Which moons orbit Mars?", "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 2),
-        (FOLLOWING, "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 1),
-    ],
+    ("Which moons orbit Jupiter?", ALL, {}, 1),
+    ("Which moons orbit Jupiter?", ALL, {"propose": False, "guarded": False}, 2),
+    ("Which moons orbit Mars?", "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 2),
+    (FOLLOWING, "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 1),
 )
 def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradicts(
     moons: KnowledgeGraph,
@@ -345,15 +339,13 @@ def test_what_a_lookup_did_not_find_is_not_shown(moons: KnowledgeGraph) -> None:
 
 @for_each(
     ("wrong", "said"),
-    [
-        ({"tools": "S_X"}, "S_E"),
-        ({"tools": ""}, "S_E"),
-        ({"feedback": "sometimes"}, "never"),
-        ({"shots_by": "luck"}, "random"),
-        ({"steps": 0}, "'steps' must be 1 or more"),
-        ({"rows": -1}, "'rows' must be 1 or more"),
-        ({"timeout": 0}, "'timeout' must be more than 0"),
-    ],
+    ({"tools": "S_X"}, "S_E"),
+    ({"tools": ""}, "S_E"),
+    ({"feedback": "sometimes"}, "never"),
+    ({"shots_by": "luck"}, "random"),
+    ({"steps": 0}, "'steps' must be 1 or more"),
+    ({"rows": -1}, "'rows' must be 1 or more"),
+    ({"timeout": 0}, "'timeout' must be more than 0"),
 )
 def test_a_wrong_setting_says_what_there_is(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(SetupError, match=said):

@@ -78,15 +78,13 @@ async def test_the_first_candidate_is_graph_searchs_answer_cheaply(space: Knowle
 
 @for_each(
     "broken",
-    [
-        "I would rather tell you about the weather.",
-        "",
-        '{"choose": "first',
-        Choice("", finish=Finish.REFUSED, refusal="I cannot help with that."),
-        reply(choose=99),
-        reply(query="DROP ALL"),
-        reply(query="SELECT ?x WHERE { ?x ?y"),
-    ],
+    "I would rather tell you about the weather.",
+    "",
+    '{"choose": "first',
+    Choice("", finish=Finish.REFUSED, refusal="I cannot help with that."),
+    reply(choose=99),
+    reply(query="DROP ALL"),
+    reply(query="SELECT ?x WHERE { ?x ?y"),
 )
 async def test_useless_replies_change_nothing(space: KnowledgeGraph, broken: str | Choice) -> None:
     steps, _ = await guided(space, GALILEO, [broken, broken], turns=0)
@@ -99,16 +97,14 @@ async def test_useless_replies_change_nothing(space: KnowledgeGraph, broken: str
 
 @for_each(
     ("replies", "told", "turned", "query"),
-    [
-        ([reply(query=PLAIN, sure=0.8)], None, 1, "?who"),
-        ([reply(query=WRONG), reply(choose=1)], "no predicate ont:orbitz.*ont:orbits", 2, ""),
-        ([reply(query=EMPTY), reply(choose=1)], "no result.*other direction", 2, ""),
-        ([reply(query=OWN, sure=0.4)], None, 1, "?who"),
-        ([reply(query=FAULTY), "same"], "Your query gives.*no instances of ont:Starr", 2, "?who"),
-        (["same", reply(choose=1)], "nothing before this", 2, ""),
-        ([reply(ask="Which?"), reply(choose=1)], "decide yourself", 2, ""),
-        ([f"Here it is:\n```sparql\n{PLAIN}\n```"], None, 1, "?who"),
-    ],
+    ([reply(query=PLAIN, sure=0.8)], None, 1, "?who"),
+    ([reply(query=WRONG), reply(choose=1)], "no predicate ont:orbitz.*ont:orbits", 2, ""),
+    ([reply(query=EMPTY), reply(choose=1)], "no result.*other direction", 2, ""),
+    ([reply(query=OWN, sure=0.4)], None, 1, "?who"),
+    ([reply(query=FAULTY), "same"], "Your query gives.*no instances of ont:Starr", 2, "?who"),
+    (["same", reply(choose=1)], "nothing before this", 2, ""),
+    ([reply(ask="Which?"), reply(choose=1)], "decide yourself", 2, ""),
+    ([f"Here it is:\n```sparql\n{PLAIN}\n```"], None, 1, "?who"),
 )
 async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_stands(
     space: KnowledgeGraph,
@@ -140,11 +136,9 @@ NONE = reply(thought="There are none.")
 
 @for_each(
     ("replies", "settings", "why"),
-    [
-        ([NONE], {}, "There are none."),
-        ([[Choice(NONE)] * 3], {"n": 3}, "There are none."),
-        ([reply(query=EMPTY)] * 2 + [Choice(calls=(CANCEL,))], {}, "Nothing is said of moons."),
-    ],
+    ([NONE], {}, "There are none."),
+    ([[Choice(NONE)] * 3], {"n": 3}, "There are none."),
+    ([reply(query=EMPTY)] * 2 + [Choice(calls=(CANCEL,))], {}, "Nothing is said of moons."),
 )
 async def test_a_model_that_insists_on_a_lack_is_believed(
     space: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, object], why: str
@@ -219,14 +213,12 @@ async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> Non
 
 @for_each(
     ("query", "columns"),
-    [
-        ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d FILTER(?d > 1) }", ["d", "name"]),
-        ("?moon { ?moon ont:orbits space:Saturn } ORDER BY ?moon LIMIT 2", []),
-        ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d } ORDER BY ?d LIMIT 1", ["d"]),
-        ("?d { ?moon ont:orbits space:Mars ; ont:diameter ?d }", ["moon", "name"]),
-        ("?p { ?m ont:orbits ?p } GROUP BY ?p ORDER BY DESC(COUNT(?m)) LIMIT 3", ["value"]),
-        ("DISTINCT ?d { ?moon ont:orbits ?planet ; ont:discoverer ?d }", ["name"]),
-    ],
+    ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d FILTER(?d > 1) }", ["d", "name"]),
+    ("?moon { ?moon ont:orbits space:Saturn } ORDER BY ?moon LIMIT 2", []),
+    ("?moon { ?moon ont:orbits space:Mars ; ont:diameter ?d } ORDER BY ?d LIMIT 1", ["d"]),
+    ("?d { ?moon ont:orbits space:Mars ; ont:diameter ?d }", ["moon", "name"]),
+    ("?p { ?m ont:orbits ?p } GROUP BY ?p ORDER BY DESC(COUNT(?m)) LIMIT 3", ["value"]),
+    ("DISTINCT ?d { ?moon ont:orbits ?planet ; ont:discoverer ?d }", ["name"]),
 )
 async def test_the_thing_its_name_and_the_compared_value_are_context(
     space: KnowledgeGraph, query: str, columns: Sequence[str]
@@ -309,14 +301,12 @@ BUDGET = "the budget of the question is used up: the time limit of 4 seconds was
 
 @for_each(
     ("question", "said", "by", "note"),
-    [
-        (Question("Which moons orbit Mars?"), [], SEARCH, None),
-        (Question("And Saturn?", before=(EARLIER,)), [], SEARCH, None),
-        (UNSURE, [reply(query=OWN, sure=0.9)], Answerer("guided", "scripted"), None),
-        (UNSURE, [Overloaded("busy")], FAILED, "without the model: busy"),
-        (UNSURE, [Unauthorised("no key")], FAILED, "without the model: no key"),
-        (UNSURE, [], FAILED, BUDGET),  # it takes too long
-    ],
+    (Question("Which moons orbit Mars?"), [], SEARCH, None),
+    (Question("And Saturn?", before=(EARLIER,)), [], SEARCH, None),
+    (UNSURE, [reply(query=OWN, sure=0.9)], Answerer("guided", "scripted"), None),
+    (UNSURE, [Overloaded("busy")], FAILED, "without the model: busy"),
+    (UNSURE, [Unauthorised("no key")], FAILED, "without the model: no key"),
+    (UNSURE, [], FAILED, BUDGET),  # it takes too long
 )
 async def test_by_default_the_model_is_asked_only_where_graph_search_is_unsure(
     space: KnowledgeGraph, question: Question, said: list[ScriptedReply], by: Answerer, note: str
@@ -562,16 +552,14 @@ async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
 
 @for_each(
     "wrong",
-    [
-        {"ask": "sometimes"},
-        {"detail": "drawing"},
-        {"looks": -1},
-        {"n": 0},
-        {"tokens": 0},
-        {"sure_from": 1.5},
-        {"answer_from": -0.1},
-        {"ask_from": 0.9, "answer_from": 0.2},
-    ],
+    {"ask": "sometimes"},
+    {"detail": "drawing"},
+    {"looks": -1},
+    {"n": 0},
+    {"tokens": 0},
+    {"sure_from": 1.5},
+    {"answer_from": -0.1},
+    {"ask_from": 0.9, "answer_from": 0.2},
 )
 def test_settings_that_make_no_sense_are_told(wrong: dict[str, object]) -> None:
     with pytest.raises(SetupError, match=next(iter(wrong))):

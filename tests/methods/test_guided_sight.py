@@ -159,10 +159,8 @@ async def test_where_nothing_may_be_seen_no_model_is_asked(space: KnowledgeGraph
 @for_each("sees", ["masked", "schema", "nothing"])
 @for_each(
     ("wrong", "named"),
-    [
-        ({"embedder": "http://localhost:1/v1"}, "embedder"),
-        ({"others": {"dfsl": Dfsl(ScriptedModel([]))}}, "dfsl"),
-    ],
+    ({"embedder": "http://localhost:1/v1"}, "embedder"),
+    ({"others": {"dfsl": Dfsl(ScriptedModel([]))}}, "dfsl"),
 )
 def test_others_see_nothing_hidden_either(sees: str, wrong: Mapping[str, Any], named: str) -> None:
     with pytest.raises(SetupError, match=named):

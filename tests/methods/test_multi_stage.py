@@ -101,12 +101,10 @@ def test_where_a_class_is_named_its_instances_stand_for_an_entity(moons: Knowled
 
 @for_each(
     ("question", "settings", "why", "best"),
-    [
-        ("Which moons have a radius of more than 99999?", {}, "No query has a result", set()),
-        (ASKED, {"answer_from": 1.0}, "sure enough", {"Io", "Europa"}),
-        ("Who invented the zip fastener?", {"near": 0}, "is named by the words", None),
-        (ASKED, {"writer": "model", "n": 1}, "writer says", None),
-    ],
+    ("Which moons have a radius of more than 99999?", {}, "No query has a result", set()),
+    (ASKED, {"answer_from": 1.0}, "sure enough", {"Io", "Europa"}),
+    ("Who invented the zip fastener?", {"near": 0}, "is named by the words", None),
+    (ASKED, {"writer": "model", "n": 1}, "writer says", None),
 )
 def test_what_is_empty_unsure_or_about_nothing_is_refused_with_the_best_attempt(
     moons: KnowledgeGraph,
@@ -235,10 +233,8 @@ FALCON = {
 
 @for_each(
     ("said", "settings"),
-    [
-        (SPANS, {"linker": "{url}#" + EX}),
-        (FALCON, {"linker": "falcon", "linker_address": "{url}", "predicates": "outside"}),
-    ],
+    (SPANS, {"linker": "{url}#" + EX}),
+    (FALCON, {"linker": "falcon", "linker_address": "{url}", "predicates": "outside"}),
 )
 def test_a_linker_outside_finds_what_the_graph_knows_and_is_asked_once(
     moons: KnowledgeGraph, said: object, settings: dict[str, str]
@@ -278,20 +274,18 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
 
 @for_each(
     ("setting", "said"),
-    [
-        ({"entities": "guessed"}, "entities"),
-        ({"entities": "outside"}, "linker"),
-        ({"entities": "reason"}, "reason"),
-        ({"filter": "on"}, "filter"),
-        ({"writer": "nobody"}, "writer"),
-        ({"writer": "model"}, "writer"),
-        ({"writer": "weights/x.npz"}, r"pointer writer was removed; askgraph 0\.2 was the last"),
-        ({"form": "rdf"}, "form"),
-        ({"form": "references"}, r"'references'.* askgraph 0\.2 was the last version"),
-        ({"bm25_entities": "high"}, "BM25"),
-        ({"n": 0}, "n"),
-        ({"answer_from": 2}, "answer_from"),
-    ],
+    ({"entities": "guessed"}, "entities"),
+    ({"entities": "outside"}, "linker"),
+    ({"entities": "reason"}, "reason"),
+    ({"filter": "on"}, "filter"),
+    ({"writer": "nobody"}, "writer"),
+    ({"writer": "model"}, "writer"),
+    ({"writer": "weights/x.npz"}, r"pointer writer was removed; askgraph 0\.2 was the last"),
+    ({"form": "rdf"}, "form"),
+    ({"form": "references"}, r"'references'.* askgraph 0\.2 was the last version"),
+    ({"bm25_entities": "high"}, "BM25"),
+    ({"n": 0}, "n"),
+    ({"answer_from": 2}, "answer_from"),
 )
 def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object], said: str) -> None:
     with pytest.raises(SetupError, match=said):

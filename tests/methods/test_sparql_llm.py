@@ -45,13 +45,11 @@ BUSY = Overloaded("the server is busy")
 
 @for_each(
     ("replies", "settings", "requests", "why"),
-    [
-        ([WRONG], {"validate": False, "revisions": 0}, 1, ""),  # it runs as it was written
-        ([WRONG] * 9, {"revisions": 2}, 3, ""),
-        ([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, {}, None, "failed"),
-        ([EMPTY] * 9, {"revisions": 8}, 2, ""),  # it is insisted on
-        ([EMPTY, BUSY], {}, None, ""),
-    ],
+    ([WRONG], {"validate": False, "revisions": 0}, 1, ""),  # it runs as it was written
+    ([WRONG] * 9, {"revisions": 2}, 3, ""),
+    ([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, {}, None, "failed"),
+    ([EMPTY] * 9, {"revisions": 8}, 2, ""),  # it is insisted on
+    ([EMPTY, BUSY], {}, None, ""),
 )
 def test_a_refusal_comes_after_so_many_revisions_with_its_reason_and_the_best_so_far(
     moons: KnowledgeGraph,
@@ -72,13 +70,11 @@ def test_a_refusal_comes_after_so_many_revisions_with_its_reason_and_the_best_so
 
 @for_each(
     ("wrong", "said"),
-    [
-        ("I would select the moons.", "no SELECT or ASK query in your reply"),
-        (fenced("DELETE WHERE { ?s ?p ?o }"), "no SELECT or ASK query in your reply"),
-        (fenced("CONSTRUCT { ?m a onto:Moon } WHERE { ?m ?p :Io }"), "SELECT or an ASK query"),
-        (fenced("SELECT ?m { ?m onto:revolvesAround :Jupiter }"), "onto:revolvesAround"),
-        (fenced("SELECT ?m { ?m onto:orbits :Jupiter ; onto:radius 5 }"), "no result"),
-    ],
+    ("I would select the moons.", "no SELECT or ASK query in your reply"),
+    (fenced("DELETE WHERE { ?s ?p ?o }"), "no SELECT or ASK query in your reply"),
+    (fenced("CONSTRUCT { ?m a onto:Moon } WHERE { ?m ?p :Io }"), "SELECT or an ASK query"),
+    (fenced("SELECT ?m { ?m onto:revolvesAround :Jupiter }"), "onto:revolvesAround"),
+    (fenced("SELECT ?m { ?m onto:orbits :Jupiter ; onto:radius 5 }"), "no result"),
 )
 def test_what_is_wrong_with_a_reply_is_told_and_mended(
     moons: KnowledgeGraph, wrong: str, said: str

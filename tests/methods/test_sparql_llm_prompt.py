@@ -44,20 +44,14 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
 
 @for_each(
     ("setting", "with_it", "without"),
-    [
-        ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
-        ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
-        ({"names": False}, ["Shapes:"], ["Perhaps named"]),
-        ({"without": "properties"}, ['onto:Moon  # "moon": 3 instances'], ["EXTRA", "onto:radius"]),
-        (
-            {"without": "ranges"},
-            ["onto:radius", "1821.6"],
-            ["xsd:decimal", "{ a [ onto:Planet ] }"],
-        ),
-        ({"without": "values"}, ["onto:radius", "xsd:decimal"], ["1821.6"]),
-        ({"without": "order"}, ["onto:orbits"], []),
-        ({"fraction": 0.5}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA", "onto:code xsd"]),
-    ],
+    ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
+    ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
+    ({"names": False}, ["Shapes:"], ["Perhaps named"]),
+    ({"without": "properties"}, ['onto:Moon  # "moon": 3 instances'], ["EXTRA", "onto:radius"]),
+    ({"without": "ranges"}, ["onto:radius", "1821.6"], ["xsd:decimal", "{ a [ onto:Planet ] }"]),
+    ({"without": "values"}, ["onto:radius", "xsd:decimal"], ["1821.6"]),
+    ({"without": "order"}, ["onto:orbits"], []),
+    ({"fraction": 0.5}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA", "onto:code xsd"]),
 )
 def test_what_the_ablations_leave_out_is_not_in_the_prompt(
     moons: KnowledgeGraph, setting: dict[str, float], with_it: list[str], without: list[str]

@@ -22,13 +22,11 @@ NAMES = NameIndex.from_names(
 
 @for_each(
     ("question", "language", "target"),
-    [
-        ("What is the remuneration of Orla Quinn?", "en", "http://x/salary"),
-        ("Was ist die Vergütung von Orla Quinn?", "de", "http://x/salary"),
-        ("¿Cuál es la remuneración de Orla Quinn?", "es", "http://x/salary"),
-        ("Quelle est la rémunération de Orla Quinn ?", "fr", "http://x/salary"),
-        ("Welche Mediziner gibt es?", "de", "http://x/Physician"),
-    ],
+    ("What is the remuneration of Orla Quinn?", "en", "http://x/salary"),
+    ("Was ist die Vergütung von Orla Quinn?", "de", "http://x/salary"),
+    ("¿Cuál es la remuneración de Orla Quinn?", "es", "http://x/salary"),
+    ("Quelle est la rémunération de Orla Quinn ?", "fr", "http://x/salary"),
+    ("Welche Mediziner gibt es?", "de", "http://x/Physician"),
 )
 def test_words_link_to_names_of_like_meaning(question: str, language: str, target: str) -> None:
     links = [link for link in link_text(question, language, NAMES).links if link.target == target]
@@ -39,12 +37,10 @@ def test_words_link_to_names_of_like_meaning(question: str, language: str, targe
 
 @for_each(
     ("question", "language", "target"),
-    [
-        ("Welche kubanischen Getränke gibt es?", "de", "http://x/CubanDrink"),
-        ("Quelles boissons cubaines y a-t-il ?", "fr", "http://x/CubanDrink"),
-        ("Wann wurde der Friedensnobelpreis vergeben?", "de", "http://x/peace"),
-        ("¿Qué puertos hay en Noruega?", "es", '"Norway"'),
-    ],
+    ("Welche kubanischen Getränke gibt es?", "de", "http://x/CubanDrink"),
+    ("Quelles boissons cubaines y a-t-il ?", "fr", "http://x/CubanDrink"),
+    ("Wann wurde der Friedensnobelpreis vergeben?", "de", "http://x/peace"),
+    ("¿Qué puertos hay en Noruega?", "es", '"Norway"'),
 )
 def test_other_languages_find_english_names(question: str, language: str, target: str) -> None:
     linked = link_text(question, language, NAMES, without=["vectors"])

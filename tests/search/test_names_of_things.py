@@ -42,16 +42,14 @@ JAGUARS = """
 
 @for_each(
     ("question", "said"),
-    [
-        ("Who is the founder of Jaguar?", "The founder of Jaguar."),
-        ("Which jaguar has the highest weight?", "The heaviest jaguar."),
-        ("How many jaguars are there?", "The number of jaguars."),
-        (
-            "tell me about Jaguar",
-            "What the graph says about Jaguar: type, number of employees, founder.",
-        ),
-        ("jaguars", "Jaguars."),
-    ],
+    ("Who is the founder of Jaguar?", "The founder of Jaguar."),
+    ("Which jaguar has the highest weight?", "The heaviest jaguar."),
+    ("How many jaguars are there?", "The number of jaguars."),
+    (
+        "tell me about Jaguar",
+        "What the graph says about Jaguar: type, number of employees, founder.",
+    ),
+    ("jaguars", "Jaguars."),
 )
 def test_things_and_classes_of_a_name_differ(question: str, said: str, tmp_path: Path) -> None:
     assert asked(question, tmp_path)["words"] == said
@@ -105,18 +103,12 @@ g:replacedBy rdfs:label "replaced by" . g:City rdfs:label "city" .
 
 @for_each(
     ("question", "rows", "said"),
-    [
-        ("What is the population of Mutzopolis?", ["134000"], ("Mutzopolis", "Bern")),
-        ("What is the population of Berna?", ["134000"], ("Berna", "Bern")),
-        (
-            "Who is the mayor of Baslerstadt?",
-            ["https://land.example/bea"],
-            ("Baslerstadt", "Basel"),
-        ),
-        ("Who is the mayor of Basel?", ["https://land.example/bea"], None),
-        ("What is the population of Muri?", ["13000"], None),
-        ("Who was Joe replaced by?", ["https://land.example/kim"], None),
-    ],
+    ("What is the population of Mutzopolis?", ["134000"], ("Mutzopolis", "Bern")),
+    ("What is the population of Berna?", ["134000"], ("Berna", "Bern")),
+    ("Who is the mayor of Baslerstadt?", ["https://land.example/bea"], ("Baslerstadt", "Basel")),
+    ("Who is the mayor of Basel?", ["https://land.example/bea"], None),
+    ("What is the population of Muri?", ["13000"], None),
+    ("Who was Joe replaced by?", ["https://land.example/kim"], None),
 )
 def test_what_has_only_a_name_left_is_what_it_was_merged_into(
     tmp_path: Path, question: str, rows: list[str], said: tuple[str, str] | None
@@ -171,11 +163,9 @@ PAPERS = "\n".join(
 
 @for_each(
     ("question", "count"),
-    [
-        ("Which reports are there?", 24),
-        ("Which reports have the topic Tides?", 12),
-        ("Which reports have no review?", 4),
-    ],
+    ("Which reports are there?", 24),
+    ("Which reports have the topic Tides?", 12),
+    ("Which reports have no review?", 4),
 )
 def test_nameless_things_are_listed_unjoined(question: str, count: int, tmp_path: Path) -> None:
     found = asked(question, tmp_path, PAPERS)
@@ -186,11 +176,9 @@ def test_nameless_things_are_listed_unjoined(question: str, count: int, tmp_path
 
 @for_each(
     ("question", "status"),
-    [
-        ("What is the most common material among them?", "answer"),
-        ("Which maker has the most of these works?", "answer"),
-        ("which of them is the largest?", "refusal"),
-    ],
+    ("What is the most common material among them?", "answer"),
+    ("Which maker has the most of these works?", "answer"),
+    ("which of them is the largest?", "refusal"),
 )
 def test_an_own_first_question_needs_no_result(question: str, status: str, tmp_path: Path) -> None:
     found = asked(question, tmp_path, turtle_of("museum"))
@@ -199,10 +187,8 @@ def test_an_own_first_question_needs_no_result(question: str, status: str, tmp_p
 
 @for_each(
     ("question", "said"),
-    [
-        ("Which barges are there?", "Barges."),
-        ("Which barges have the port Riga?", "Barges whose port is “Riga”."),
-    ],
+    ("Which barges are there?", "Barges."),
+    ("Which barges have the port Riga?", "Barges whose port is “Riga”."),
 )
 def test_names_shown_beside_things_are_not_said(question: str, said: str, tmp_path: Path) -> None:
     assert asked(question, tmp_path, turtle_of("freight"))["words"] == said

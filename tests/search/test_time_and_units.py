@@ -41,12 +41,10 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
 
 @for_each(
     "question",
-    [
         "Who was director of Acme in 12000?", "Who was director of Acme in 99999?",
         "Who was director of Acme in the year 0?", "Who worked for Acme on 31 February 2010?",
         "Which projects started in 2023?", "Which projects started last year?",
         "Which projects started next year?", "Who was director of Acme before 20 years?",
-    ],
 )  # fmt: skip
 def test_a_time_that_nothing_is_at_is_not_passed_over_in_silence(question: str) -> None:
     decision = decide(proposal_of(graph_of("office"), question))

@@ -75,20 +75,14 @@ def test_definitions_go_from_toml_to_turtle_and_back(sales: Workspace) -> None:
 
 @for_each(
     ("question", "column", "expected"),
-    [
-        (
-            "What is the average net revenue of customers in Germany?",
-            0,
-            ["7301.727083333333333333"],
-        ),
-        ("Which region has the most active customers?", 0, ["r-central"]),
-        ("stock value by category", 1, ["16800", "19355", "19435", "23480", "26560"]),
-        ("Net revenue of active customers", 0, ["58231.9125"]),
-        ("How many products are there per category?", 1, ["3", "3", "3", "3", "3"]),
-        ("Which products are not on sale?", 0, ["p11", "p16", "p19", "p3", "p6"]),
-        ("How many discontinued products are there?", 0, ["5"]),
-        ("Which products have a stock value over 10000?", 0, ["p5"]),
-    ],
+    ("What is the average net revenue of customers in Germany?", 0, ["7301.727083333333333333"]),
+    ("Which region has the most active customers?", 0, ["r-central"]),
+    ("stock value by category", 1, ["16800", "19355", "19435", "23480", "26560"]),
+    ("Net revenue of active customers", 0, ["58231.9125"]),
+    ("How many products are there per category?", 1, ["3", "3", "3", "3", "3"]),
+    ("Which products are not on sale?", 0, ["p11", "p16", "p19", "p3", "p6"]),
+    ("How many discontinued products are there?", 0, ["5"]),
+    ("Which products have a stock value over 10000?", 0, ["p5"]),
 )
 def test_definitions_combine_with_operators(
     sales: Workspace, question: str, column: int, expected: list[str]
@@ -124,17 +118,15 @@ def test_a_row_rule_orders_and_limits_a_list(sales: Workspace) -> None:
 
 @for_each(
     ("text", "fault"),
-    [
-        ('of = ":Basket"\npattern = "?this a :Basket"', "has no ':Basket'"),
-        ('of = ":Product"\npattern = "?this :colour ?c"', "has :colour, which the graph lacks"),
-        ('of = ":Product"\npattern = "?this :stock"', "the pattern of 'new' cannot be used"),
-        ('of = ":Product"\npattern = "?x :stock ?n"', "has no [?]this"),
-        ('of = ":Product"\nvalue = "1"', "by one of means"),
-        ('of = ":Product"\npattern = "?this :stock 1"\naggregate = "mode"', "must be one of sum"),
-        ('means = ":stock"\nsynonyms = ["net sales"]', "'net sales' is a word of both"),
-        ('means = ":stock"\ntests = [{}]', "a test needs a 'question'"),
-        ('means = ":stock"\nhidden = "yes"', "'hidden' must be true or false"),
-    ],
+    ('of = ":Basket"\npattern = "?this a :Basket"', "has no ':Basket'"),
+    ('of = ":Product"\npattern = "?this :colour ?c"', "has :colour, which the graph lacks"),
+    ('of = ":Product"\npattern = "?this :stock"', "the pattern of 'new' cannot be used"),
+    ('of = ":Product"\npattern = "?x :stock ?n"', "has no [?]this"),
+    ('of = ":Product"\nvalue = "1"', "by one of means"),
+    ('of = ":Product"\npattern = "?this :stock 1"\naggregate = "mode"', "must be one of sum"),
+    ('means = ":stock"\nsynonyms = ["net sales"]', "'net sales' is a word of both"),
+    ('means = ":stock"\ntests = [{}]', "a test needs a 'question'"),
+    ('means = ":stock"\nhidden = "yes"', "'hidden' must be true or false"),
 )
 def test_a_definition_that_cannot_hold_is_refused(sales: Workspace, text: str, fault: str) -> None:
     before = sales.load_glossary("sales")

@@ -238,12 +238,10 @@ def test_drafts_are_scored_for_the_oracle(space: Workspace) -> None:
 
 @for_each(
     ("specs", "problem"),
-    [
-        (["no-such-method"], "no method named"),
-        (["graph-search:states"], "write NAME=VALUE"),
-        (["graph-search:speed=1"], "has no setting 'speed'"),
-        (["graph-search", "graph-search"], "named twice"),
-    ],
+    (["no-such-method"], "no method named"),
+    (["graph-search:states"], "write NAME=VALUE"),
+    (["graph-search:speed=1"], "has no setting 'speed'"),
+    (["graph-search", "graph-search"], "named twice"),
 )
 def test_a_method_that_cannot_be_made_is_said(
     space: Workspace, specs: list[str], problem: str

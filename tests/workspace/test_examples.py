@@ -64,13 +64,11 @@ def test_another_query_for_the_same_question_takes_its_place(workspace: Workspac
 
 @for_each(
     ("query", "text", "status"),
-    [
-        (MARS, MOONS, ("same", "")),
-        (MARS, MOONS + EXTRA, ("changed", "more rows: 1 then, 2 now")),
-        ("SELECT ?p { ?p a onto:Planet }", MOONS + EXTRA, ("same", "")),
-        (MARS, MOONS.replace("orbits :Mars", "orbits :Sun"), ("changed", "no rows: 1 then, 0 now")),
-        (COUNT, MOONS + EXTRA, ("changed", "other values")),
-    ],
+    (MARS, MOONS, ("same", "")),
+    (MARS, MOONS + EXTRA, ("changed", "more rows: 1 then, 2 now")),
+    ("SELECT ?p { ?p a onto:Planet }", MOONS + EXTRA, ("same", "")),
+    (MARS, MOONS.replace("orbits :Mars", "orbits :Sun"), ("changed", "no rows: 1 then, 0 now")),
+    (COUNT, MOONS + EXTRA, ("changed", "other values")),
 )
 def test_a_graph_that_changed_is_flagged_with_how_the_result_did(
     tmp_path: Path, query: str, text: str, status: tuple[str, str]

@@ -98,12 +98,10 @@ def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder)
 
 @for_each(
     ("names", "said", "opened"),
-    [
-        ([], "name at least one graph", 0),
-        (["pets", "moons", "moons"], "two of the graphs have the name 'moons'", 3),
-        (["moons", "planets"], "no graph 'planets'", 1),
-        (["pets", "broken"], r"no file '.*nowhere\.tsv'", 2),
-    ],
+    ([], "name at least one graph", 0),
+    (["pets", "moons", "moons"], "two of the graphs have the name 'moons'", 3),
+    (["moons", "planets"], "no graph 'planets'", 1),
+    (["pets", "broken"], r"no file '.*nowhere\.tsv'", 2),
 )
 def test_what_cannot_be_made_ready_leaves_no_graph_open(
     place: Workspace, searching: Method, names: list[str], said: str, opened: int

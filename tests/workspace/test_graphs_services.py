@@ -105,14 +105,12 @@ def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
 
 @for_each(
     "clause",
-    [
-        "SERVICE <URL>",
-        "SERVICE SILENT <URL>",
-        "S\\u0045RVICE <URL>",
-        "SERVICE ?elsewhere",
-        "SERVICE <askgraph:mons>",
-        "SERVICE <askgraph:moons> { ?s ?p ?o } SERVICE <URL>",
-    ],
+    "SERVICE <URL>",
+    "SERVICE SILENT <URL>",
+    "S\\u0045RVICE <URL>",
+    "SERVICE ?elsewhere",
+    "SERVICE <askgraph:mons>",
+    "SERVICE <askgraph:moons> { ?s ?p ?o } SERVICE <URL>",
 )
 def test_what_is_no_graph_here_is_refused_before_anything_is_sent(
     workspace: Workspace, server: SparqlServer, clause: str

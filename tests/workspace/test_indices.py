@@ -119,11 +119,9 @@ def test_a_remote_graph_is_found_by_its_profile_and_names(tmp_path: Path) -> Non
 
 @for_each(
     ("name", "content", "text"),
-    [
-        ("names.tsv", ROWS, "pizza"),
-        ("moons.rq", QUERY, "asked"),
-        ("dump.ttl", MOONS.replace('"Io"@en', '"Pizza"@en'), "pizza"),
-    ],
+    ("names.tsv", ROWS, "pizza"),
+    ("moons.rq", QUERY, "asked"),
+    ("dump.ttl", MOONS.replace('"Io"@en', '"Pizza"@en'), "pizza"),
 )
 def test_entities_may_come_from_a_file(
     workspace: Workspace, name: str, content: str, text: str
@@ -173,15 +171,13 @@ def test_embeddings_are_for_vector_and_hybrid(workspace: Workspace) -> None:
 
 @for_each(
     ("settings", "said"),
-    [
-        ({"index": "telepathy"}, "'telepathy' is not a kind of index; available: bm25"),
-        ({"entities": "wikidatum"}, "not a source of entities.*wikidata"),
-        ({"properties": "missing.tsv"}, "there is no file"),
-        ({"dump": ("missing.nt",)}, "there is no file"),
-        ({"embeddings": "hashed"}, "'keyword' has no embeddings"),
-        ({"index": "vector", "embeddings": "magic"}, "no embedder 'magic'|needs faiss"),
-        ({"indices": "bm25"}, "unknown setting 'indices'"),
-    ],
+    ({"index": "telepathy"}, "'telepathy' is not a kind of index; available: bm25"),
+    ({"entities": "wikidatum"}, "not a source of entities.*wikidata"),
+    ({"properties": "missing.tsv"}, "there is no file"),
+    ({"dump": ("missing.nt",)}, "there is no file"),
+    ({"embeddings": "hashed"}, "'keyword' has no embeddings"),
+    ({"index": "vector", "embeddings": "magic"}, "no embedder 'magic'|needs faiss"),
+    ({"indices": "bm25"}, "unknown setting 'indices'"),
 )
 def test_what_is_not_sound_is_told_and_changes_nothing(
     workspace: Workspace, settings: dict[str, object], said: str

@@ -129,23 +129,21 @@ def test_methods_that_consult_others(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("council")
 @for_each(
     ("settings", "said"),
-    [
-        ({"consult": "dfsl+guided"}, "cannot consult itself: remove 'guided' from"),
-        ({"consult": "council"}, "cannot consult 'council', which consults methods itself"),
-        ({"consult": "dfls"}, "no method named 'dfls'; did you mean 'dfsl'"),
-        ({"consult": "zzz"}, "no method named 'zzz'; available: .*dfsl.*sparql-llm"),
-        ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
-        ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
-        ({"models": "large+large"}, "'models' names 'large' twice"),
-        (
-            {"models": "larg"},
-            "'models' names 'larg': .*OPENAI_API_KEY.* Available tables .*: default, large",
-        ),
-        ({"consult": 3}, "'consult' must be text, not 3"),
-        ({"models": ["large"]}, r"'models' must be text, not \['large'\]"),
-        ({"others": {"dfsl": "dfsl"}}, "'others' is not a setting: name them in 'consult'"),
-        ({"further": "large"}, "'further' is not a setting: name them in 'models'"),
-    ],
+    ({"consult": "dfsl+guided"}, "cannot consult itself: remove 'guided' from"),
+    ({"consult": "council"}, "cannot consult 'council', which consults methods itself"),
+    ({"consult": "dfls"}, "no method named 'dfls'; did you mean 'dfsl'"),
+    ({"consult": "zzz"}, "no method named 'zzz'; available: .*dfsl.*sparql-llm"),
+    ({"consult": "dfsl+"}, r"a \+ without a name on either side: 'dfsl\+'"),
+    ({"consult": "sparql-llm+sparql_llm"}, "'consult' names 'sparql-llm' twice"),
+    ({"models": "large+large"}, "'models' names 'large' twice"),
+    (
+        {"models": "larg"},
+        "'models' names 'larg': .*OPENAI_API_KEY.* Available tables .*: default, large",
+    ),
+    ({"consult": 3}, "'consult' must be text, not 3"),
+    ({"models": ["large"]}, r"'models' must be text, not \['large'\]"),
+    ({"others": {"dfsl": "dfsl"}}, "'others' is not a setting: name them in 'consult'"),
+    ({"further": "large"}, "'further' is not a setting: name them in 'models'"),
     share_folder=True,
 )
 def test_what_cannot_be_consulted_is_told_before_anything_is_asked(
@@ -271,14 +269,12 @@ sure_from = 0.8
 
 @for_each(
     ("tables", "settings", "kind", "values"),
-    [
-        ("", {"sure_from": 0.9, "seconds": 3.0, "answer_from": 0.6}, GraphSearch, (3.0, 0.6)),
-        ("[methods.graph-search]\nanswer_from = 0.7", {}, GraphSearch, (20.0, 0.7)),
-        ('[models.default]\nmodel = "without-a-key"', {"seconds": 3.0}, GraphSearch, (3.0, 0.33)),
-        (TABLES, {"sure_from": 0.9}, Auto, (0.9, "unsure", 1)),
-        (GUIDED_TABLES, {}, Auto, (0.8, "unsure", 0)),
-        ("", {"model": ScriptedModel([]), "looks": 2}, Auto, (0.95, "unsure", 2)),
-    ],
+    ("", {"sure_from": 0.9, "seconds": 3.0, "answer_from": 0.6}, GraphSearch, (3.0, 0.6)),
+    ("[methods.graph-search]\nanswer_from = 0.7", {}, GraphSearch, (20.0, 0.7)),
+    ('[models.default]\nmodel = "without-a-key"', {"seconds": 3.0}, GraphSearch, (3.0, 0.33)),
+    (TABLES, {"sure_from": 0.9}, Auto, (0.9, "unsure", 1)),
+    (GUIDED_TABLES, {}, Auto, (0.8, "unsure", 0)),
+    ("", {"model": ScriptedModel([]), "looks": 2}, Auto, (0.95, "unsure", 2)),
 )
 def test_the_default_is_graph_search_or_guided_with_its_settings(
     tmp_path: Path, tables: str, settings: dict[str, object], kind: type, values: tuple[object, ...]

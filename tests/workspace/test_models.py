@@ -252,14 +252,12 @@ class Closing(ScriptedModel):
 
 @for_each(
     ("name", "settings", "asked"),
-    [
-        ("multi-stage", {"preset": "paper"}, True),
-        ("multi-stage", {"entities": "reason"}, True),
-        ("multi-stage", {"preset": "paper", "entities": "given", "predicates": "given"}, True),
-        ("multi-stage", {}, False),
-        ("graph-search", {"interpret": True}, True),
-        ("graph-search", {}, False),
-    ],
+    ("multi-stage", {"preset": "paper"}, True),
+    ("multi-stage", {"entities": "reason"}, True),
+    ("multi-stage", {"preset": "paper", "entities": "given", "predicates": "given"}, True),
+    ("multi-stage", {}, False),
+    ("graph-search", {"interpret": True}, True),
+    ("graph-search", {}, False),
     share_folder=True,
 )
 def test_what_asks_a_model_as_it_is_set_gets_that_of_the_workspace(

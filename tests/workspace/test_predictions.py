@@ -83,18 +83,11 @@ async def test_predictions_for_unknown_questions_are_named(
 
 @for_each(
     ("question", "prediction", "stored_gold", "needed"),
-    [
-        (QUESTION, Prediction("mars", answers=PHOBOS), False, True),
-        (QUESTION, Prediction("mars", answers=PHOBOS), True, False),
-        (QUESTION, Prediction("mars", MARS), True, True),
-        (
-            GoldQuestion("mars", "?", answers=PHOBOS),
-            Prediction("mars", answers=PHOBOS),
-            False,
-            False,
-        ),
-        (GoldQuestion("mars", "?", unanswerable=True), Prediction("mars"), False, False),
-    ],
+    (QUESTION, Prediction("mars", answers=PHOBOS), False, True),
+    (QUESTION, Prediction("mars", answers=PHOBOS), True, False),
+    (QUESTION, Prediction("mars", MARS), True, True),
+    (GoldQuestion("mars", "?", answers=PHOBOS), Prediction("mars", answers=PHOBOS), False, False),
+    (GoldQuestion("mars", "?", unanswerable=True), Prediction("mars"), False, False),
 )
 def test_a_graph_is_needed_only_where_something_is_run(
     question: GoldQuestion, prediction: Prediction, stored_gold: bool, needed: bool, tmp_path: Path

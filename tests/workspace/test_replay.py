@@ -102,12 +102,10 @@ async def test_another_answer_is_told_with_the_step_that_differs(
 
 @for_each(
     ("method", "settings", "told"),
-    [
-        ("graph-search", {}, "'graph-search' cannot be replayed"),
-        ("grasp", {"model": {}, "speed": 1}, "made by askgraph 0.0, .* other settings"),
-        ("grasp", {"model": {}, "steps": "many"}, "made by askgraph 0.0, .* other settings"),
-        ("no-such", {}, "no method named"),
-    ],
+    ("graph-search", {}, "'graph-search' cannot be replayed"),
+    ("grasp", {"model": {}, "speed": 1}, "made by askgraph 0.0, .* other settings"),
+    ("grasp", {"model": {}, "steps": "many"}, "made by askgraph 0.0, .* other settings"),
+    ("no-such", {}, "no method named"),
 )
 async def test_what_cannot_be_run_again_is_told(
     method: str, settings: dict[str, object], told: str

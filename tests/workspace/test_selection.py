@@ -35,16 +35,14 @@ def about(graph: str | None) -> GoldQuestion:
 
 @for_each(
     ("graph", "named", "found"),
-    [
-        (None, None, "moons"),
-        ("cars.ttl", "moons", "moons"),
-        ("moons", None, "moons"),
-        ("moons.ttl", None, "moons"),
-        ("https://example.org/sparql", None, "https://example.org/sparql"),
-        ("beside.ttl", None, "beside.ttl"),
-        ("within.ttl", None, "kg/within.ttl"),
-        ("within", None, "kg/within.ttl"),
-    ],
+    (None, None, "moons"),
+    ("cars.ttl", "moons", "moons"),
+    ("moons", None, "moons"),
+    ("moons.ttl", None, "moons"),
+    ("https://example.org/sparql", None, "https://example.org/sparql"),
+    ("beside.ttl", None, "beside.ttl"),
+    ("within.ttl", None, "kg/within.ttl"),
+    ("within", None, "kg/within.ttl"),
 )
 def test_a_graph_is_found(
     graph: str | None, named: str | None, found: str, workspace: Workspace, benchmark: Path

@@ -61,12 +61,10 @@ def test_guarded_graphs(sparql_server: SparqlServer, tmp_path: Path) -> None:
 
 @for_each(
     ("setting", "value", "wanted"),
-    [
-        ("public_only", 1, "true or false"),
-        ("cache_mb", True, "a whole number"),
-        ("timeout", "1", "a number"),
-        ("graphs", "x", "a list of texts"),
-    ],
+    ("public_only", 1, "true or false"),
+    ("cache_mb", True, "a whole number"),
+    ("timeout", "1", "a number"),
+    ("graphs", "x", "a list of texts"),
 )
 def test_a_setting_of_another_kind_is_refused(setting: str, value: object, wanted: str) -> None:
     with pytest.raises(SetupError, match=wanted):
@@ -87,20 +85,18 @@ class Answering:
 
 @for_each(
     ("setting", "value", "told"),
-    [
-        ("operators", "False", "'operators' must be true or false, not 'False'"),
-        ("operators", 0, "'operators' must be true or false, not 0"),
-        ("states", "abc", "'states' must be a whole number, not 'abc'"),
-        ("states", 2.5, "'states' must be a whole number, not 2.5"),
-        ("states", True, "'states' must be a whole number, not True"),
-        ("timeout", "long", "'timeout' must be a number or null, not 'long'"),
-        ("examples", 5, "'examples' must be text, not 5"),
-        (
-            "speed",
-            1,
-            "has no setting 'speed'; available: states, share, timeout, operators, examples, place",
-        ),
-    ],
+    ("operators", "False", "'operators' must be true or false, not 'False'"),
+    ("operators", 0, "'operators' must be true or false, not 0"),
+    ("states", "abc", "'states' must be a whole number, not 'abc'"),
+    ("states", 2.5, "'states' must be a whole number, not 2.5"),
+    ("states", True, "'states' must be a whole number, not True"),
+    ("timeout", "long", "'timeout' must be a number or null, not 'long'"),
+    ("examples", 5, "'examples' must be text, not 5"),
+    (
+        "speed",
+        1,
+        "has no setting 'speed'; available: states, share, timeout, operators, examples, place",
+    ),
 )
 def test_a_setting_of_another_type_is_refused(setting: str, value: object, told: str) -> None:
     with pytest.raises(SetupError, match=f"method 'm'.* {told}"):

@@ -72,17 +72,11 @@ def test_what_a_taught_word_means(fleet: Workspace) -> None:
 
 @for_each(
     ("entry", "question", "found"),
-    [
-        (GlossaryEntry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
-        (
-            GlossaryEntry("top yard", ("North Yard",)),
-            "Which cars have the depot top yard?",
-            ["Comet"],
-        ),
-        (GlossaryEntry("boats", same_as="ship"), "Which boats are there?", ["Albatross"]),
-        (GlossaryEntry("vessel", (f"<{SHIP}>",)), "How many vessels are there?", ["1"]),
-        (GlossaryEntry("vessel", ("o:Ship",)), "How many vessels are there?", ["1"]),
-    ],
+    (GlossaryEntry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
+    (GlossaryEntry("top yard", ("North Yard",)), "Which cars have the depot top yard?", ["Comet"]),
+    (GlossaryEntry("boats", same_as="ship"), "Which boats are there?", ["Albatross"]),
+    (GlossaryEntry("vessel", (f"<{SHIP}>",)), "How many vessels are there?", ["1"]),
+    (GlossaryEntry("vessel", ("o:Ship",)), "How many vessels are there?", ["1"]),
 )
 def test_a_word_is_that_of_a_property_a_thing_or_another_word(
     fleet: Workspace, entry: GlossaryEntry, question: str, found: list[str]
@@ -105,39 +99,31 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
 
 @for_each(
     ("entry", "said"),
-    [
-        (
-            GlossaryEntry("heft", ("wieght",)),
-            "nothing in the graph 'fleet' has this name; did you mean 'wei",
-        ),
-        (GlossaryEntry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
-        (GlossaryEntry("heft", ("oo:weight",)), "unknown prefix in 'oo:weight'; the graph has"),
-        (
-            GlossaryEntry("care", ("service",)),
-            r"several things: .* means: o:Service \(class\), o:service \(prop",
-        ),
-        (
-            GlossaryEntry("vehicles", ("car", "depot")),
-            "o:depot among others: it is a property, and only classes",
-        ),
-        (
-            GlossaryEntry("boats", same_as="shipp"),
-            "'shipp': nothing in the graph .* did you mean 'ship'",
-        ),
-        (
-            GlossaryEntry("boats", same_as="barge"),
-            "goes in a circle|explain each other in a circle",
-        ),
-        (GlossaryEntry("fast", query="SELECT {"), "the query of 'fast' cannot be used: line 1"),
-        (
-            GlossaryEntry("fast", query="DELETE WHERE { ?s ?p ?o }"),
-            "the query of 'fast' cannot be used",
-        ),
-        (
-            GlossaryEntry("fast", query="DESCRIBE <urn:a:b>"),
-            "returns triples: write a SELECT or ASK",
-        ),
-    ],
+    (
+        GlossaryEntry("heft", ("wieght",)),
+        "nothing in the graph 'fleet' has this name; did you mean 'wei",
+    ),
+    (GlossaryEntry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
+    (GlossaryEntry("heft", ("oo:weight",)), "unknown prefix in 'oo:weight'; the graph has"),
+    (
+        GlossaryEntry("care", ("service",)),
+        r"several things: .* means: o:Service \(class\), o:service \(prop",
+    ),
+    (
+        GlossaryEntry("vehicles", ("car", "depot")),
+        "o:depot among others: it is a property, and only classes",
+    ),
+    (
+        GlossaryEntry("boats", same_as="shipp"),
+        "'shipp': nothing in the graph .* did you mean 'ship'",
+    ),
+    (GlossaryEntry("boats", same_as="barge"), "goes in a circle|explain each other in a circle"),
+    (GlossaryEntry("fast", query="SELECT {"), "the query of 'fast' cannot be used: line 1"),
+    (
+        GlossaryEntry("fast", query="DELETE WHERE { ?s ?p ?o }"),
+        "the query of 'fast' cannot be used",
+    ),
+    (GlossaryEntry("fast", query="DESCRIBE <urn:a:b>"), "returns triples: write a SELECT or ASK"),
 )
 def test_what_cannot_be_taught_is_refused_with_the_reason(
     fleet: Workspace, entry: GlossaryEntry, said: str

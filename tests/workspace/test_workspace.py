@@ -220,15 +220,13 @@ def test_comments_and_other_settings_of_the_user_survive(
 
 @for_each(
     ("text", "said"),
-    [
-        ("[graphs.x\n", "cannot be read"),
-        ("[graphs.x]\nsorces = ['a']\n", "unknown setting 'sorces'"),
-        ("[graphs.x]\nsources = 'a'\n", "a list of texts"),
-        ("[graphs.x]\nurl = 'http://x'\ntimeout = 'long'\n", "a number"),
-        ("[graphs.x]\ntimeout = 3\n", "either `sources` or a `url`"),
-        ("[graphs.x]\nurl = 'http://x'\nauth = 'magic'\n", "not one of none, basic"),
-        ("[graphs]\nx = 3\n", "a table for each name"),
-    ],
+    ("[graphs.x\n", "cannot be read"),
+    ("[graphs.x]\nsorces = ['a']\n", "unknown setting 'sorces'"),
+    ("[graphs.x]\nsources = 'a'\n", "a list of texts"),
+    ("[graphs.x]\nurl = 'http://x'\ntimeout = 'long'\n", "a number"),
+    ("[graphs.x]\ntimeout = 3\n", "either `sources` or a `url`"),
+    ("[graphs.x]\nurl = 'http://x'\nauth = 'magic'\n", "not one of none, basic"),
+    ("[graphs]\nx = 3\n", "a table for each name"),
 )
 def test_a_settings_file_with_a_mistake_says_where(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "askgraph.toml").write_text(text)

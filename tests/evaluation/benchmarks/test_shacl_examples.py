@@ -114,13 +114,11 @@ def read(at: Path, text: str) -> BenchmarkContents:
 
 @for_each(
     ("statement", "reason"),
-    [
-        ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query returns triples"),
-        ('spex:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
-        ('sh:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
-        ('sh:select "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
-        ('rdfs:label "nothing"', "neither sh:select nor sh:ask"),
-    ],
+    ('sh:construct "CONSTRUCT {} {}"', "a CONSTRUCT query returns triples"),
+    ('spex:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
+    ('sh:describe "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
+    ('sh:select "DESCRIBE <x>"', "a DESCRIBE query returns triples"),
+    ('rdfs:label "nothing"', "neither sh:select nor sh:ask"),
 )
 def test_what_has_no_rows_is_listed(tmp_path: Path, statement: str, reason: str) -> None:
     text = f'{HEAD} :q a sh:SPARQLExecutable ; rdfs:comment "What?" ; {statement} .'

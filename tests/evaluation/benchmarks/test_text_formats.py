@@ -108,11 +108,9 @@ def test_ids_and_graphs(tmp_path: Path) -> None:
 
 @for_each(
     ("text", "message"),
-    [
-        ("a: [", "cannot be read as YAML"),
-        ("- a", "expected an object"),
-        ("questions: []", "expected a data set"),
-    ],
+    ("a: [", "cannot be read as YAML"),
+    ("- a", "expected an object"),
+    ("questions: []", "expected a data set"),
 )
 def test_yaml_of_another_form_is_a_setup_error(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SetupError, match=rf"q\.yml: {message}"):

@@ -33,30 +33,25 @@ async def kinds(question: GoldQuestion, endpoint: StoreEndpoint | None) -> list[
 
 @for_each(
     ("question", "found"),
-    [
-        (asked(JUPITER, BOTH), []),
-        (asked(), ["no gold"]),
-        (asked(unanswerable=True), []),
-        (asked(JUPITER, unanswerable=True), ["contradiction"]),
-        (asked("SELECT ?moon { ?moon :orbits :Venus }", unanswerable=True), []),
-        (asked("SELECT ?moon { ?moon :orbits }"), ["syntax"]),
-        (asked("SELECT ?moon { ?moon no:orbits :Mars }"), ["syntax"]),
-        (asked("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }"), ["execution"]),
-        (asked("SELECT * { SERVICE <http://example.com/> { ?s ?p ?o } }"), ["execution"]),
-        (asked("SELECT ?moon { ?moon :orbits :Venus }"), ["empty"]),
-        (asked("SELECT (MAX(?r) AS ?m) { ?moon :orbits :Venus ; :radius ?r }"), ["empty"]),
-        (asked(answers=ResultTable.from_json(["m"], [])), ["empty"]),
-        (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Venus }"), ["zero"]),
-        (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Mars }"), []),
-        (asked("SELECT ?r { BIND(0 AS ?r) }"), []),
-        (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(False)), []),
-        (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(True)), ["stored answer"]),
-        (
-            asked(JUPITER, ResultTable.from_json(["m"], [["http://example.org/Io"]])),
-            ["stored answer"],
-        ),
-        (asked("SELECT ?m { ?m :orbits ?p } ORDER BY ?p LIMIT 1"), ["tie"]),
-    ],
+    (asked(JUPITER, BOTH), []),
+    (asked(), ["no gold"]),
+    (asked(unanswerable=True), []),
+    (asked(JUPITER, unanswerable=True), ["contradiction"]),
+    (asked("SELECT ?moon { ?moon :orbits :Venus }", unanswerable=True), []),
+    (asked("SELECT ?moon { ?moon :orbits }"), ["syntax"]),
+    (asked("SELECT ?moon { ?moon no:orbits :Mars }"), ["syntax"]),
+    (asked("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }"), ["execution"]),
+    (asked("SELECT * { SERVICE <http://example.com/> { ?s ?p ?o } }"), ["execution"]),
+    (asked("SELECT ?moon { ?moon :orbits :Venus }"), ["empty"]),
+    (asked("SELECT (MAX(?r) AS ?m) { ?moon :orbits :Venus ; :radius ?r }"), ["empty"]),
+    (asked(answers=ResultTable.from_json(["m"], [])), ["empty"]),
+    (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Venus }"), ["zero"]),
+    (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Mars }"), []),
+    (asked("SELECT ?r { BIND(0 AS ?r) }"), []),
+    (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(False)), []),
+    (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(True)), ["stored answer"]),
+    (asked(JUPITER, ResultTable.from_json(["m"], [["http://example.org/Io"]])), ["stored answer"]),
+    (asked("SELECT ?m { ?m :orbits ?p } ORDER BY ?p LIMIT 1"), ["tie"]),
 )
 async def test_each_kind_of_finding(
     question: GoldQuestion, found: list[str], endpoint: StoreEndpoint
@@ -79,13 +74,11 @@ async def test_disagreements_and_timeouts(endpoint: StoreEndpoint) -> None:
 
 @for_each(
     ("question", "found"),
-    [
-        (asked(JUPITER), []),
-        (asked("SELECT ?moon { ?moon no:orbits :Mars }"), ["prefix"]),
-        (asked("SELECT ?moon { ?moon :orbits }"), ["syntax"]),
-        (asked("PREFIX a: <urn:x:> PREFIX b: <urn:x:> SELECT * { a:s b:p ?o }"), []),
-        (asked(), ["no gold"]),
-    ],
+    (asked(JUPITER), []),
+    (asked("SELECT ?moon { ?moon no:orbits :Mars }"), ["prefix"]),
+    (asked("SELECT ?moon { ?moon :orbits }"), ["syntax"]),
+    (asked("PREFIX a: <urn:x:> PREFIX b: <urn:x:> SELECT * { a:s b:p ?o }"), []),
+    (asked(), ["no gold"]),
 )
 async def test_without_endpoint_queries_are_read(question: GoldQuestion, found: list[str]) -> None:
     assert await kinds(question, None) == found
@@ -157,28 +150,23 @@ async def tie(query: str, endpoint: StoreEndpoint) -> str | None:
 
 @for_each(
     ("query", "tied"),
-    [
-        ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1", True),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 2", False),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 1", False),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 2", True),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) OFFSET 2", True),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 1 OFFSET 3", False),
-        ("SELECT ?p { ?p :moons ?n } ORDER BY ?n ?p LIMIT 1", False),
-        ("SELECT * { ?p :moons ?n } ORDER BY (?n / 2) LIMIT 1", True),
-        ("SELECT ?p ?n { ?p :moons ?n } LIMIT 3", True),
-        ("SELECT ?p ?n { ?p :moons ?n } LIMIT 6", False),
-        ("SELECT (COUNT(*) AS ?n) { ?p :moons ?m } LIMIT 1", False),
-        (
-            "SELECT ?n (COUNT(?p) AS ?c) { ?p :moons ?n } GROUP BY ?n ORDER BY DESC(?c) LIMIT 1",
-            True,
-        ),
-        ("SELECT ?n { ?p :moons ?n } GROUP BY ?n ORDER BY DESC(COUNT(?p)) ?n LIMIT 1", False),
-        ("SELECT DISTINCT ?l { ?p :moons ?n ; :label ?l } ORDER BY DESC(?n) LIMIT 2", False),
-        ("SELECT DISTINCT ?l { ?p :moons ?n ; :label ?l } ORDER BY ?n LIMIT 1", True),
-        ("ASK { { SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1 } ?p :label 'Venus' }", True),
-        ("SELECT ?p { ?p :moons ?n }", False),
-    ],
+    ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1", True),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 2", False),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 1", False),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 2", True),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) OFFSET 2", True),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY DESC(?n) LIMIT 1 OFFSET 3", False),
+    ("SELECT ?p { ?p :moons ?n } ORDER BY ?n ?p LIMIT 1", False),
+    ("SELECT * { ?p :moons ?n } ORDER BY (?n / 2) LIMIT 1", True),
+    ("SELECT ?p ?n { ?p :moons ?n } LIMIT 3", True),
+    ("SELECT ?p ?n { ?p :moons ?n } LIMIT 6", False),
+    ("SELECT (COUNT(*) AS ?n) { ?p :moons ?m } LIMIT 1", False),
+    ("SELECT ?n (COUNT(?p) AS ?c) { ?p :moons ?n } GROUP BY ?n ORDER BY DESC(?c) LIMIT 1", True),
+    ("SELECT ?n { ?p :moons ?n } GROUP BY ?n ORDER BY DESC(COUNT(?p)) ?n LIMIT 1", False),
+    ("SELECT DISTINCT ?l { ?p :moons ?n ; :label ?l } ORDER BY DESC(?n) LIMIT 2", False),
+    ("SELECT DISTINCT ?l { ?p :moons ?n ; :label ?l } ORDER BY ?n LIMIT 1", True),
+    ("ASK { { SELECT ?p { ?p :moons ?n } ORDER BY ?n LIMIT 1 } ?p :label 'Venus' }", True),
+    ("SELECT ?p { ?p :moons ?n }", False),
 )
 async def test_a_result_that_depends_on_the_engine_is_found(
     query: str, tied: bool, planets: StoreEndpoint
@@ -220,13 +208,11 @@ def test_findings() -> None:
 
 @for_each(
     ("table", "words"),
-    [
-        (ResultTable.from_boolean(False), "false"),
-        (ResultTable.from_json(["a"], []), "no rows"),
-        (ResultTable.from_json(["a", "b"], [["x", None]]), "1 row (x | unbound)"),
-        (ResultTable.from_json(["a"], [[n] for n in range(1200)]), "1,200 rows (0; 1; 2; …)"),
-        (ResultTable.from_json(["a"], [["x" * 100]]), f"1 row ({'x' * 59}…)"),
-    ],
+    (ResultTable.from_boolean(False), "false"),
+    (ResultTable.from_json(["a"], []), "no rows"),
+    (ResultTable.from_json(["a", "b"], [["x", None]]), "1 row (x | unbound)"),
+    (ResultTable.from_json(["a"], [[n] for n in range(1200)]), "1,200 rows (0; 1; 2; …)"),
+    (ResultTable.from_json(["a"], [["x" * 100]]), f"1 row ({'x' * 59}…)"),
 )
 def test_a_result_in_one_line(table: ResultTable, words: str) -> None:
     assert summarize_table(table) == words

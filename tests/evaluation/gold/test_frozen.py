@@ -84,23 +84,21 @@ def test_reading_frozen_results(tmp_path: Path) -> None:
 
 @for_each(
     ("text", "message"),
-    [
-        ("", "contains no frozen gold results"),
-        ('{"id": "q", "question": "?"}', "contains no frozen gold results"),
-        ('{"frozen": "askgraph gold"}\nno', "line 2: not JSON"),
-        ('{"frozen": "askgraph gold"}\n[]', "line 2: not an object"),
-        ('{"frozen": "askgraph gold"}\n{"id": "q"}', "line 2: not a result of a gold query"),
-        (
-            '{"frozen": "askgraph gold"}\n{"id": "q", "query": "h", "vars": ["x"], "rows": [[]]}',
-            "line 2: a row needs a term or null",
-        ),
-        (
-            '{"frozen": "askgraph gold"}\n'
-            '{"id": "q", "query": "h", "vars": ["x"], "rows": [["<urn:a>"]]}\n'
-            '{"id": "r", "query": "h", "vars": ["x"], "rows": [["oh no"]]}',
-            "line 3: not an N-Triples term",
-        ),
-    ],
+    ("", "contains no frozen gold results"),
+    ('{"id": "q", "question": "?"}', "contains no frozen gold results"),
+    ('{"frozen": "askgraph gold"}\nno', "line 2: not JSON"),
+    ('{"frozen": "askgraph gold"}\n[]', "line 2: not an object"),
+    ('{"frozen": "askgraph gold"}\n{"id": "q"}', "line 2: not a result of a gold query"),
+    (
+        '{"frozen": "askgraph gold"}\n{"id": "q", "query": "h", "vars": ["x"], "rows": [[]]}',
+        "line 2: a row needs a term or null",
+    ),
+    (
+        '{"frozen": "askgraph gold"}\n'
+        '{"id": "q", "query": "h", "vars": ["x"], "rows": [["<urn:a>"]]}\n'
+        '{"id": "r", "query": "h", "vars": ["x"], "rows": [["oh no"]]}',
+        "line 3: not an N-Triples term",
+    ),
 )
 def test_a_damaged_file_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "gold.jsonl").write_text(text)
@@ -113,12 +111,10 @@ IO, EUROPA = NamedNode("urn:Io"), NamedNode("urn:Europa")
 
 @for_each(
     ("before", "now"),
-    [
-        (table(IO, EUROPA), table(EUROPA, IO)),
-        (table(Literal(1)), table(Literal("1.0"))),
-        (table(BlankNode("a"), IO), table(BlankNode("b"), IO)),
-        (ResultTable.from_boolean(True), ResultTable.from_boolean(True)),
-    ],
+    (table(IO, EUROPA), table(EUROPA, IO)),
+    (table(Literal(1)), table(Literal("1.0"))),
+    (table(BlankNode("a"), IO), table(BlankNode("b"), IO)),
+    (ResultTable.from_boolean(True), ResultTable.from_boolean(True)),
 )
 def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
     before: ResultTable, now: ResultTable, tmp_path: Path
@@ -128,15 +124,13 @@ def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
 
 @for_each(
     ("before", "now", "seen"),
-    [
-        (table(IO), table(IO, EUROPA), "0 rows are gone and 1 are new: frozen is 1 row (urn:Io)"),
-        (table(IO, IO), table(IO), "1 rows are gone and 0 are new"),
-        (
-            ResultTable.from_boolean(True),
-            ResultTable.from_boolean(False),
-            "frozen is true, now it gives false",
-        ),
-    ],
+    (table(IO), table(IO, EUROPA), "0 rows are gone and 1 are new: frozen is 1 row (urn:Io)"),
+    (table(IO, IO), table(IO), "1 rows are gone and 0 are new"),
+    (
+        ResultTable.from_boolean(True),
+        ResultTable.from_boolean(False),
+        "frozen is true, now it gives false",
+    ),
 )
 def test_another_result_is_drift(
     before: ResultTable, now: ResultTable, seen: str, tmp_path: Path

@@ -275,41 +275,39 @@ DAY = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
 
 @for_each(
     ("metric", "predicted", "gold", "score"),
-    [
-        # Accuracy at 1 wants all of gold and forgives what is too much.
-        (sets.accuracy_at_1, column("Io", "Europa"), column("Io"), RIGHT),
-        (sets.accuracy_at_1, column("Io"), column("Io", "Europa"), WRONG),
-        (sets.accuracy_at_1, column(), column(), RIGHT),
-        (sets.accuracy_at_1, column("Io"), column(), WRONG),
-        (sets.accuracy_at_1, NO, NO, RIGHT),
-        (sets.accuracy_at_1, NO, YES, WRONG),
-        # Hits at 1 looks at the first value only.
-        (sets.hits_at_1, column("Io", "Phobos"), column("Europa", "Io"), RIGHT),
-        (sets.hits_at_1, column("Phobos", "Io"), column("Europa", "Io"), WRONG),
-        # It skips unbound cells, and is missed by labels in front.
-        (sets.hits_at_1, ResultTable.from_json(["a", "b"], [[None, "Io"]]), column("Io"), RIGHT),
-        (sets.hits_at_1, ResultTable.from_json(["a", "b"], [["Io!", "Io"]]), column("Io"), WRONG),
-        (sets.hits_at_1, column(), column(), RIGHT),
-        (sets.hits_at_1, column("Io"), column(), WRONG),
-        (sets.hits_at_1, column(), column("Io"), WRONG),
-        (sets.hits_at_1, NO, NO, RIGHT),
-        (sets.hits_at_1, NO, YES, WRONG),
-        # By TEXT2SPARQL, a right no scores 0, a wrong no 1, and a right empty result 0.
-        (sets.text2sparql, NO, NO, WRONG),
-        (sets.text2sparql, NO, YES, RIGHT),
-        (sets.text2sparql, YES, NO, WRONG),
-        (sets.text2sparql, YES, YES, RIGHT),
-        (sets.text2sparql, EMPTY, EMPTY, WRONG),
-        (sets.text2sparql, terms(Literal("true")), YES, RIGHT),
-        # Values are compared by their characters.
-        (sets.text2sparql, terms(number("8.0", XSD_DECIMAL)), terms(number("8")), WRONG),
-        (sets.text2sparql, terms(Literal("8")), terms(number("8")), RIGHT),
-        (sets.text2sparql, terms(Literal("Mars", language="de")), terms(Literal("Mars")), RIGHT),
-        # All columns count and unbound cells do not.
-        (sets.text2sparql, row(MARS, Literal("Mars"), None), row(MARS), Score(0.5, 1.0, 2 / 3)),
-        # Stored answers without terms are compared by value.
-        (sets.text2sparql, terms(MARS, DAY, number("8.0", XSD_DECIMAL)), STORED, RIGHT),
-    ],
+    # Accuracy at 1 wants all of gold and forgives what is too much.
+    (sets.accuracy_at_1, column("Io", "Europa"), column("Io"), RIGHT),
+    (sets.accuracy_at_1, column("Io"), column("Io", "Europa"), WRONG),
+    (sets.accuracy_at_1, column(), column(), RIGHT),
+    (sets.accuracy_at_1, column("Io"), column(), WRONG),
+    (sets.accuracy_at_1, NO, NO, RIGHT),
+    (sets.accuracy_at_1, NO, YES, WRONG),
+    # Hits at 1 looks at the first value only.
+    (sets.hits_at_1, column("Io", "Phobos"), column("Europa", "Io"), RIGHT),
+    (sets.hits_at_1, column("Phobos", "Io"), column("Europa", "Io"), WRONG),
+    # It skips unbound cells, and is missed by labels in front.
+    (sets.hits_at_1, ResultTable.from_json(["a", "b"], [[None, "Io"]]), column("Io"), RIGHT),
+    (sets.hits_at_1, ResultTable.from_json(["a", "b"], [["Io!", "Io"]]), column("Io"), WRONG),
+    (sets.hits_at_1, column(), column(), RIGHT),
+    (sets.hits_at_1, column("Io"), column(), WRONG),
+    (sets.hits_at_1, column(), column("Io"), WRONG),
+    (sets.hits_at_1, NO, NO, RIGHT),
+    (sets.hits_at_1, NO, YES, WRONG),
+    # By TEXT2SPARQL, a right no scores 0, a wrong no 1, and a right empty result 0.
+    (sets.text2sparql, NO, NO, WRONG),
+    (sets.text2sparql, NO, YES, RIGHT),
+    (sets.text2sparql, YES, NO, WRONG),
+    (sets.text2sparql, YES, YES, RIGHT),
+    (sets.text2sparql, EMPTY, EMPTY, WRONG),
+    (sets.text2sparql, terms(Literal("true")), YES, RIGHT),
+    # Values are compared by their characters.
+    (sets.text2sparql, terms(number("8.0", XSD_DECIMAL)), terms(number("8")), WRONG),
+    (sets.text2sparql, terms(Literal("8")), terms(number("8")), RIGHT),
+    (sets.text2sparql, terms(Literal("Mars", language="de")), terms(Literal("Mars")), RIGHT),
+    # All columns count and unbound cells do not.
+    (sets.text2sparql, row(MARS, Literal("Mars"), None), row(MARS), Score(0.5, 1.0, 2 / 3)),
+    # Stored answers without terms are compared by value.
+    (sets.text2sparql, terms(MARS, DAY, number("8.0", XSD_DECIMAL)), STORED, RIGHT),
 )
 def test_what_the_metrics_of_challenges_count_as_right(
     metric: Metric, predicted: ResultTable, gold: ResultTable, score: Score

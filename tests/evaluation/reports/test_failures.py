@@ -98,16 +98,14 @@ def test_what_was_held_back_is_named_first(status: str, expected: Failure) -> No
 
 @for_each(
     ("error", "expected"),
-    [
-        ("no answer within 30.0 s", Failure.TIMEOUT),
-        ("TimedOut: no complete answer within 60 s", Failure.TIMEOUT),
-        ("Overloaded: 503", Failure.ENDPOINT),
-        ("Unreachable: no connection", Failure.ENDPOINT),
-        ("QuerySyntaxError: line 1", Failure.UNREADABLE),
-        ("QueryError: the result was cut off", Failure.ERROR),
-        ("the method failed: KeyError('x')", Failure.ERROR),
-        ("annotations: not one of our errors", Failure.ERROR),
-    ],
+    ("no answer within 30.0 s", Failure.TIMEOUT),
+    ("TimedOut: no complete answer within 60 s", Failure.TIMEOUT),
+    ("Overloaded: 503", Failure.ENDPOINT),
+    ("Unreachable: no connection", Failure.ENDPOINT),
+    ("QuerySyntaxError: line 1", Failure.UNREADABLE),
+    ("QueryError: the result was cut off", Failure.ERROR),
+    ("the method failed: KeyError('x')", Failure.ERROR),
+    ("annotations: not one of our errors", Failure.ERROR),
 )
 def test_errors_are_sorted_by_their_names(error: str, expected: Failure) -> None:
     assert failure(None, status="error", error=error, executed=False, rows=None) == expected
@@ -115,105 +113,103 @@ def test_errors_are_sorted_by_their_names(error: str, expected: Failure) -> None
 
 @for_each(
     ("predicted", "gold", "expected"),
-    [
-        ("SELECT ?x { ?x :near :Venus }", MOONS, Failure.LINKING),
-        ("SELECT ?x { ?x :orbits :Venus }", MOONS, Failure.ENTITY),
-        ("SELECT ?x { ?x :near :Mars }", MOONS, Failure.PREDICATE),
-        ("SELECT ?x { :Mars :orbits ?x }", MOONS, Failure.DIRECTION),
-        ("SELECT ?x { ?x ^:orbits :Mars }", MOONS, Failure.DIRECTION),
-        ("SELECT ?y { ?x :orbits ?y }", "SELECT ?x { ?x :orbits ?y }", Failure.DIRECTION),
-        ("SELECT (COUNT(?x) AS ?n) { ?x :orbits :Mars }", MOONS, Failure.OPERATOR),
-        ("SELECT ?x { ?x :orbits :Mars } ORDER BY ?x LIMIT 1", MOONS, Failure.OPERATOR),
-        ("SELECT ?x { ?x :orbits+ :Mars }", MOONS, Failure.OPERATOR),
-        ("ASK { ?x :orbits :Mars }", MOONS, Failure.SHAPE),
-        ("SELECT ?x { ?x a :Moon ; :orbits :Mars }", MOONS, Failure.PATTERN),
-        ("SELECT ?m { ?m :orbits :Mars }", MOONS, Failure.RESULT),
-        (
-            "SELECT ?x { ?x a :Planet ; :orbits :Mars }",
-            "SELECT ?x { ?x a :Moon ; :orbits :Mars }",
-            Failure.CLASS,
-        ),
-        (
-            "SELECT ?m { ?m :orbits ?p . ?p :near :Mars }",
-            "SELECT ?p { ?m :orbits ?p . ?p :near :Mars }",
-            Failure.SHAPE,
-        ),
-        (
-            "SELECT ?m { ?m :orbits ?p ; :radius ?r } ORDER BY ?r LIMIT 1",
-            "SELECT ?m { ?m :orbits ?p ; :radius ?r } ORDER BY DESC(?r) LIMIT 1",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT ?m { ?m :radius ?r FILTER(?r > 10) }",
-            "SELECT ?m { ?m :radius ?r FILTER(?r > 100) }",
-            Failure.ENTITY,
-        ),
-        (
-            "SELECT ?m { ?m :radius ?r }",
-            "SELECT ?m { ?m :radius ?r FILTER(?r > 100) }",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT ?m { ?m a :Moon ; :orbits :Mars }",
-            "SELECT ?m { ?m a :Moon FILTER NOT EXISTS { ?m :orbits :Mars } }",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT ?a { ?a :knows ?b . ?b :likes ?a }",
-            "SELECT ?a { ?a :knows ?b . ?c :likes ?a }",
-            Failure.PATTERN,
-        ),
-        # A class that the predicate implies, and gold that names nothing but predicates.
-        ("SELECT ?x { ?x :near ?p }", "SELECT ?x { ?x :orbits ?p }", Failure.PREDICATE),
-        ("SELECT ?x { ?x a :Moon ; :near ?p }", "SELECT ?x { ?x :orbits ?p }", Failure.PREDICATE),
-        ("SELECT ?x { ?x a :Moon }", "SELECT ?x { ?x a :Planet }", Failure.CLASS),
-        ("SELECT ?x { ?x ?p ?o }", "SELECT ?x { ?x :orbits ?p }", Failure.LINKING),
-        (
-            "SELECT ?x { ?x :orbits/:near ?s ; :radius ?r }",
-            "SELECT ?x { ?x a :Moon ; :orbits ?p ; :radius ?s . ?p :near ?s }",
-            Failure.PATTERN,
-        ),
-        # What only a missing operator needs is no wrong predicate of its own.
-        ("SELECT ?m { ?m a :Moon }", "SELECT (COUNT(?m) AS ?n) { ?m a :Moon }", Failure.OPERATOR),
-        (
-            "SELECT ?m { ?m :orbits :Mars }",
-            "SELECT ?m { ?m :orbits :Mars ; :radius ?r } ORDER BY ?r LIMIT 1",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT ?m { ?m :orbits :Mars ; :near ?x }",
-            "SELECT (AVG(?r) AS ?a) { ?m :orbits :Mars ; :radius ?r }",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT (MAX(?d) AS ?a) { ?m :orbits :Mars ; :mass ?d }",
-            "SELECT ?r { ?m :orbits :Mars ; :radius ?r } ORDER BY DESC(?r) LIMIT 1",
-            Failure.PREDICATE,
-        ),
-        # A column that is not there, with the pattern that fetches it.
-        (
-            "SELECT ?m { ?m :orbits :Mars }",
-            "SELECT ?m ?r { ?m :orbits :Mars ; :radius ?r }",
-            Failure.SHAPE,
-        ),
-        ("SELECT ?m { ?m :orbits ?p }", "SELECT ?m { ?m :orbits/:near ?p }", Failure.PREDICATE),
-        # The same patterns, and operators that are given something else.
-        (
-            "SELECT ?m { ?m :orbits :Mars ; :radius ?r ; :mass ?d } ORDER BY ?d LIMIT 1",
-            "SELECT ?m { ?m :orbits :Mars ; :radius ?r ; :mass ?d } ORDER BY ?r LIMIT 1",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT (AVG(?r) AS ?a) ?p { ?m :orbits ?p ; :radius ?r } GROUP BY ?m ?p",
-            "SELECT (AVG(?r) AS ?a) ?p { ?m :orbits ?p ; :radius ?r } GROUP BY ?p",
-            Failure.OPERATOR,
-        ),
-        (
-            "SELECT (COUNT(?p) AS ?n) { ?m :orbits ?p }",
-            "SELECT (COUNT(DISTINCT ?p) AS ?n) { ?m :orbits ?p }",
-            Failure.OPERATOR,
-        ),
-    ],
+    ("SELECT ?x { ?x :near :Venus }", MOONS, Failure.LINKING),
+    ("SELECT ?x { ?x :orbits :Venus }", MOONS, Failure.ENTITY),
+    ("SELECT ?x { ?x :near :Mars }", MOONS, Failure.PREDICATE),
+    ("SELECT ?x { :Mars :orbits ?x }", MOONS, Failure.DIRECTION),
+    ("SELECT ?x { ?x ^:orbits :Mars }", MOONS, Failure.DIRECTION),
+    ("SELECT ?y { ?x :orbits ?y }", "SELECT ?x { ?x :orbits ?y }", Failure.DIRECTION),
+    ("SELECT (COUNT(?x) AS ?n) { ?x :orbits :Mars }", MOONS, Failure.OPERATOR),
+    ("SELECT ?x { ?x :orbits :Mars } ORDER BY ?x LIMIT 1", MOONS, Failure.OPERATOR),
+    ("SELECT ?x { ?x :orbits+ :Mars }", MOONS, Failure.OPERATOR),
+    ("ASK { ?x :orbits :Mars }", MOONS, Failure.SHAPE),
+    ("SELECT ?x { ?x a :Moon ; :orbits :Mars }", MOONS, Failure.PATTERN),
+    ("SELECT ?m { ?m :orbits :Mars }", MOONS, Failure.RESULT),
+    (
+        "SELECT ?x { ?x a :Planet ; :orbits :Mars }",
+        "SELECT ?x { ?x a :Moon ; :orbits :Mars }",
+        Failure.CLASS,
+    ),
+    (
+        "SELECT ?m { ?m :orbits ?p . ?p :near :Mars }",
+        "SELECT ?p { ?m :orbits ?p . ?p :near :Mars }",
+        Failure.SHAPE,
+    ),
+    (
+        "SELECT ?m { ?m :orbits ?p ; :radius ?r } ORDER BY ?r LIMIT 1",
+        "SELECT ?m { ?m :orbits ?p ; :radius ?r } ORDER BY DESC(?r) LIMIT 1",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT ?m { ?m :radius ?r FILTER(?r > 10) }",
+        "SELECT ?m { ?m :radius ?r FILTER(?r > 100) }",
+        Failure.ENTITY,
+    ),
+    (
+        "SELECT ?m { ?m :radius ?r }",
+        "SELECT ?m { ?m :radius ?r FILTER(?r > 100) }",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT ?m { ?m a :Moon ; :orbits :Mars }",
+        "SELECT ?m { ?m a :Moon FILTER NOT EXISTS { ?m :orbits :Mars } }",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT ?a { ?a :knows ?b . ?b :likes ?a }",
+        "SELECT ?a { ?a :knows ?b . ?c :likes ?a }",
+        Failure.PATTERN,
+    ),
+    # A class that the predicate implies, and gold that names nothing but predicates.
+    ("SELECT ?x { ?x :near ?p }", "SELECT ?x { ?x :orbits ?p }", Failure.PREDICATE),
+    ("SELECT ?x { ?x a :Moon ; :near ?p }", "SELECT ?x { ?x :orbits ?p }", Failure.PREDICATE),
+    ("SELECT ?x { ?x a :Moon }", "SELECT ?x { ?x a :Planet }", Failure.CLASS),
+    ("SELECT ?x { ?x ?p ?o }", "SELECT ?x { ?x :orbits ?p }", Failure.LINKING),
+    (
+        "SELECT ?x { ?x :orbits/:near ?s ; :radius ?r }",
+        "SELECT ?x { ?x a :Moon ; :orbits ?p ; :radius ?s . ?p :near ?s }",
+        Failure.PATTERN,
+    ),
+    # What only a missing operator needs is no wrong predicate of its own.
+    ("SELECT ?m { ?m a :Moon }", "SELECT (COUNT(?m) AS ?n) { ?m a :Moon }", Failure.OPERATOR),
+    (
+        "SELECT ?m { ?m :orbits :Mars }",
+        "SELECT ?m { ?m :orbits :Mars ; :radius ?r } ORDER BY ?r LIMIT 1",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT ?m { ?m :orbits :Mars ; :near ?x }",
+        "SELECT (AVG(?r) AS ?a) { ?m :orbits :Mars ; :radius ?r }",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT (MAX(?d) AS ?a) { ?m :orbits :Mars ; :mass ?d }",
+        "SELECT ?r { ?m :orbits :Mars ; :radius ?r } ORDER BY DESC(?r) LIMIT 1",
+        Failure.PREDICATE,
+    ),
+    # A column that is not there, with the pattern that fetches it.
+    (
+        "SELECT ?m { ?m :orbits :Mars }",
+        "SELECT ?m ?r { ?m :orbits :Mars ; :radius ?r }",
+        Failure.SHAPE,
+    ),
+    ("SELECT ?m { ?m :orbits ?p }", "SELECT ?m { ?m :orbits/:near ?p }", Failure.PREDICATE),
+    # The same patterns, and operators that are given something else.
+    (
+        "SELECT ?m { ?m :orbits :Mars ; :radius ?r ; :mass ?d } ORDER BY ?d LIMIT 1",
+        "SELECT ?m { ?m :orbits :Mars ; :radius ?r ; :mass ?d } ORDER BY ?r LIMIT 1",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT (AVG(?r) AS ?a) ?p { ?m :orbits ?p ; :radius ?r } GROUP BY ?m ?p",
+        "SELECT (AVG(?r) AS ?a) ?p { ?m :orbits ?p ; :radius ?r } GROUP BY ?p",
+        Failure.OPERATOR,
+    ),
+    (
+        "SELECT (COUNT(?p) AS ?n) { ?m :orbits ?p }",
+        "SELECT (COUNT(DISTINCT ?p) AS ?n) { ?m :orbits ?p }",
+        Failure.OPERATOR,
+    ),
 )
 def test_two_queries_differ_first_in(predicted: str, gold: str, expected: Failure) -> None:
     assert failure(predicted, gold) == expected
@@ -221,13 +217,11 @@ def test_two_queries_differ_first_in(predicted: str, gold: str, expected: Failur
 
 @for_each(
     "alike",
-    [
-        "SELECT DISTINCT ?x { ?x :orbits :Mars }",
-        "SELECT ?x { ?x :orbits :Mars OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = 'en') } }",
-        "SELECT ?x { :Mars ^:orbits ?x }",
-        "SELECT ?x { { ?x :orbits :Mars } }",
-        'SELECT ?x { ?x :orbits :Mars SERVICE :labels { :labels :language "en" } }',
-    ],
+    "SELECT DISTINCT ?x { ?x :orbits :Mars }",
+    "SELECT ?x { ?x :orbits :Mars OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = 'en') } }",
+    "SELECT ?x { :Mars ^:orbits ?x }",
+    "SELECT ?x { { ?x :orbits :Mars } }",
+    'SELECT ?x { ?x :orbits :Mars SERVICE :labels { :labels :language "en" } }',
 )
 def test_what_only_serves_to_show_a_result_makes_no_difference(alike: str) -> None:
     assert failure(alike) == Failure.RESULT
@@ -235,20 +229,15 @@ def test_what_only_serves_to_show_a_result_makes_no_difference(alike: str) -> No
 
 @for_each(
     ("one", "other"),
-    [
-        ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p = :Mars)"),
-        ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p IN (:Mars))"),
-        ("?x :orbits :Mars", "VALUES ?p { :Mars } ?x :orbits ?p"),
-        ("?x :orbits :Mars", "?x :orbits :Mars . ?x :orbits :Mars"),
-        (
-            "?x :radius ?r ; :mass ?m FILTER(?r > 1 && ?m = 2)",
-            "?x :radius ?r ; :mass 2 FILTER(?r > 1)",
-        ),
-        (
-            "?x :radius ?r FILTER NOT EXISTS { ?x :orbits :Mars }",
-            "?x :radius ?r MINUS { ?x :orbits :Mars }",
-        ),
-    ],
+    ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p = :Mars)"),
+    ("?x :orbits :Mars", "?x :orbits ?p FILTER(?p IN (:Mars))"),
+    ("?x :orbits :Mars", "VALUES ?p { :Mars } ?x :orbits ?p"),
+    ("?x :orbits :Mars", "?x :orbits :Mars . ?x :orbits :Mars"),
+    ("?x :radius ?r ; :mass ?m FILTER(?r > 1 && ?m = 2)", "?x :radius ?r ; :mass 2 FILTER(?r > 1)"),
+    (
+        "?x :radius ?r FILTER NOT EXISTS { ?x :orbits :Mars }",
+        "?x :radius ?r MINUS { ?x :orbits :Mars }",
+    ),
 )
 def test_two_ways_to_say_the_same_make_no_difference(one: str, other: str) -> None:
     assert failure(f"SELECT ?x {{ {one} }}", f"SELECT ?x {{ {other} }}") == Failure.RESULT

@@ -139,14 +139,12 @@ def test_oracles_times_and_metrics() -> None:
 
 @for_each(
     ("by", "heads"),
-    [
-        ("metric", ["best_column", "exact_match", "flattened"]),
-        ("tag", ["count"]),
-        ("patterns", ["1"]),
-        ("form", ["SELECT"]),
-        ("graph", ["space"]),
-        ("failure", ["none", "timeout", "wrong entity"]),
-    ],
+    ("metric", ["best_column", "exact_match", "flattened"]),
+    ("tag", ["count"]),
+    ("patterns", ["1"]),
+    ("form", ["SELECT"]),
+    ("graph", ["space"]),
+    ("failure", ["none", "timeout", "wrong entity"]),
 )
 def test_figures_are_taken_apart(by: str, heads: list[str]) -> None:
     found = rows(build_slice_sheet([RUN], by))

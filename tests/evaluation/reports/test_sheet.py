@@ -54,15 +54,13 @@ def sheets(draw: st.DrawFn) -> Sheet:
 
 @for_each(
     ("cell", "kind", "expected"),
-    [
-        (0.6666, "share", "66.7"),
-        (0.6666, "number", "0.667"),
-        (0.0004, "p", "<0.001"),
-        (0.04, "p", "0.040"),
-        (12000, "count", "12000"),
-        (None, "share", "–"),
-        ("as it is", "share", "as it is"),
-    ],
+    (0.6666, "share", "66.7"),
+    (0.6666, "number", "0.667"),
+    (0.0004, "p", "<0.001"),
+    (0.04, "p", "0.040"),
+    (12000, "count", "12000"),
+    (None, "share", "–"),
+    ("as it is", "share", "as it is"),
 )
 def test_a_cell_for_people(cell: Cell, kind: str, expected: str) -> None:
     assert format_cell(cell, kind) == expected  # type: ignore[arg-type]
@@ -180,14 +178,12 @@ def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
 
 @for_each(
     ("text", "lines"),
-    [
-        ("wrong predicate", ["wrong", "predicate"]),
-        ("best_column", ["best_", "column"]),
-        ("a:b c", ["a:b c"]),
-        ("0123456789abc", ["012345678", "9abc"]),
-        ("日本語の質問", ["日本語の", "質問"]),
-        ("  x\ny", ["  x", "y"]),
-    ],
+    ("wrong predicate", ["wrong", "predicate"]),
+    ("best_column", ["best_", "column"]),
+    ("a:b c", ["a:b c"]),
+    ("0123456789abc", ["012345678", "9abc"]),
+    ("日本語の質問", ["日本語の", "質問"]),
+    ("  x\ny", ["  x", "y"]),
 )
 def test_where_a_text_is_broken(text: str, lines: list[str]) -> None:
     assert wrap_text(text, 9).split("\n") == lines

@@ -130,12 +130,10 @@ def test_corrections_and_agreement() -> None:
 
 @for_each(
     ("pairs", "value"),
-    [
-        ([(True, True), (False, False)] * 9, 1),
-        ([(True, False), (False, True)] * 9, -1),
-        ([(True, True)] * 3, 1),
-        ([], 0),
-    ],
+    ([(True, True), (False, False)] * 9, 1),
+    ([(True, False), (False, True)] * 9, -1),
+    ([(True, True)] * 3, 1),
+    ([], 0),
 )
 def test_kappa_of_all_and_no_agreement(pairs: list[tuple[bool, bool]], value: float) -> None:
     assert compute_kappa(pairs).mean == pytest.approx(value)

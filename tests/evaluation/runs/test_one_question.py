@@ -152,16 +152,14 @@ async def test_late_answers(endpoint: Any, ask_with: AskerMaker) -> None:
 
 @for_each(
     ("steps", "message"),
-    [
-        ([], "it ended without an answer, a refusal or a question back"),
-        ([trace.Thought("hm")], "it ended without an answer, a refusal or a question back"),
-        ([RIGHT, RIGHT], "it went on after its answer"),
-        ([RIGHT, trace.Thought("late")], "it went on after its answer"),
-        (["moons", RIGHT], "it yielded a str, which is not a step"),
-        ([trace.ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
-        ([replace(RIGHT, confidence=float("nan"))], "its Answer cannot be written"),
-        ([replace(RIGHT, confidence=17)], "its confidence is 17, not between 0 and 1"),
-    ],
+    ([], "it ended without an answer, a refusal or a question back"),
+    ([trace.Thought("hm")], "it ended without an answer, a refusal or a question back"),
+    ([RIGHT, RIGHT], "it went on after its answer"),
+    ([RIGHT, trace.Thought("late")], "it went on after its answer"),
+    (["moons", RIGHT], "it yielded a str, which is not a step"),
+    ([trace.ToolUse("search", {"a": {"moons"}}, SEEN), RIGHT], "its ToolUse cannot be written"),
+    ([replace(RIGHT, confidence=float("nan"))], "its Answer cannot be written"),
+    ([replace(RIGHT, confidence=17)], "its confidence is 17, not between 0 and 1"),
 )
 async def test_steps_that_no_method_may_give_cost_the_question_and_not_the_run(
     endpoint: Any, steps: Sequence[Any], message: str

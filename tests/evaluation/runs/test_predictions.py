@@ -69,19 +69,14 @@ def test_lines_of_predictions(tmp_path: Path) -> None:
 
 @for_each(
     ("line", "prediction"),
-    [
-        ({"sparql": QUERY}, Prediction("q", QUERY)),
-        ({"query": {"sparql": QUERY}}, Prediction("q", QUERY)),
-        ({"sparql": None}, Prediction("q", status="refusal")),
-        ({"sparql": " "}, Prediction("q", status="refusal")),
-        ({"error": "too slow"}, Prediction("q", status="error", error="too slow")),
-        ({"sparql": QUERY, "status": "refusal"}, Prediction("q", QUERY, status="refusal")),
-        ({"answers": {"boolean": False}}, Prediction("q", answers=ResultTable.from_boolean(False))),
-        (
-            {"answers": {"vars": ["m"], "rows": []}},
-            Prediction("q", answers=ResultTable(("m",), ())),
-        ),
-    ],
+    ({"sparql": QUERY}, Prediction("q", QUERY)),
+    ({"query": {"sparql": QUERY}}, Prediction("q", QUERY)),
+    ({"sparql": None}, Prediction("q", status="refusal")),
+    ({"sparql": " "}, Prediction("q", status="refusal")),
+    ({"error": "too slow"}, Prediction("q", status="error", error="too slow")),
+    ({"sparql": QUERY, "status": "refusal"}, Prediction("q", QUERY, status="refusal")),
+    ({"answers": {"boolean": False}}, Prediction("q", answers=ResultTable.from_boolean(False))),
+    ({"answers": {"vars": ["m"], "rows": []}}, Prediction("q", answers=ResultTable(("m",), ()))),
 )
 def test_forms_of_a_line(line: dict[str, object], prediction: Prediction, tmp_path: Path) -> None:
     assert read_predictions(lines(tmp_path, {"id": "q", **line})) == (prediction,)
@@ -175,22 +170,20 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
 
 @for_each(
     ("line", "message"),
-    [
-        ({"sparql": QUERY}, "line 1: no 'id'"),
-        ({"id": "q"}, "line 1: it has none of 'sparql', 'query' and 'answers'"),
-        ({"id": "q", "sparql": 7}, "line 1: 'sparql' must be text"),
-        ({"id": "q", "sparql": QUERY, "confidence": 80}, "between 0 and 1, not 80"),
-        ({"id": "q", "sparql": QUERY, "status": "done"}, "'status' must be one of answer, "),
-        (
-            {"id": "q", "sparql": QUERY, "usage": {"tokens": 1}},
-            "'usage' must be an object with some of",
-        ),
-        ({"id": "q", "sparql": QUERY, "usage": {"money": -1}}, "'money' must be 0 or more, not -1"),
-        ({"id": "q", "sparql": QUERY, "seconds": float("nan")}, "'seconds' must be 0 or more"),
-        ({"id": "q", "answers": {"vars": ["a"], "rows": [[]]}}, "each row as long as vars"),
-        ({"id": "q", "answers": ["urn:Phobos"]}, "neither solutions nor a boolean"),
-        ("text", "line 1: expected an object"),
-    ],
+    ({"sparql": QUERY}, "line 1: no 'id'"),
+    ({"id": "q"}, "line 1: it has none of 'sparql', 'query' and 'answers'"),
+    ({"id": "q", "sparql": 7}, "line 1: 'sparql' must be text"),
+    ({"id": "q", "sparql": QUERY, "confidence": 80}, "between 0 and 1, not 80"),
+    ({"id": "q", "sparql": QUERY, "status": "done"}, "'status' must be one of answer, "),
+    (
+        {"id": "q", "sparql": QUERY, "usage": {"tokens": 1}},
+        "'usage' must be an object with some of",
+    ),
+    ({"id": "q", "sparql": QUERY, "usage": {"money": -1}}, "'money' must be 0 or more, not -1"),
+    ({"id": "q", "sparql": QUERY, "seconds": float("nan")}, "'seconds' must be 0 or more"),
+    ({"id": "q", "answers": {"vars": ["a"], "rows": [[]]}}, "each row as long as vars"),
+    ({"id": "q", "answers": ["urn:Phobos"]}, "neither solutions nor a boolean"),
+    ("text", "line 1: expected an object"),
 )
 def test_lines_without_prediction_are_named(line: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=message):

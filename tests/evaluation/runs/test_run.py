@@ -248,17 +248,15 @@ def test_reading_runs(tmp_path: Path) -> None:
 
 @for_each(
     "change",
-    [
-        {"status": None},
-        {"scores": {"rows": [1, 2]}},
-        {"scores": {"rows": ["a", "b", "c"]}},
-        {"scores": {"rows": 7}},
-        {"scores": []},
-        {"confidence": "high"},
-        {"confidence": float("nan")},
-        {"usage": {"money": "much"}},
-        {"tags": "easy"},
-    ],
+    {"status": None},
+    {"scores": {"rows": [1, 2]}},
+    {"scores": {"rows": ["a", "b", "c"]}},
+    {"scores": {"rows": 7}},
+    {"scores": []},
+    {"confidence": "high"},
+    {"confidence": float("nan")},
+    {"usage": {"money": "much"}},
+    {"tags": "easy"},
 )
 def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, object]) -> None:
     folder = written(tmp_path, record=json.dumps({**RECORD.to_json(), **change}))

@@ -196,13 +196,11 @@ def test_figures_of_representations(tmp_path: Path) -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is not valid"),
-        ("[[experiment]]\ninverse = 1", "inverse = 1 is not valid"),
-        ("[[experiment]]\nnumber = 4", "number = 4 is not valid"),
-        ("", "two brackets"),
-        ("[[", "cannot be read"),
-    ],
+    ('[[experiment]]\nschema = "all"', r"experiment\]\] 1: schema = 'all' is not valid"),
+    ("[[experiment]]\ninverse = 1", "inverse = 1 is not valid"),
+    ("[[experiment]]\nnumber = 4", "number = 4 is not valid"),
+    ("", "two brackets"),
+    ("[[", "cannot be read"),
 )
 def test_what_is_no_experiment_is_said(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "wrong.toml"

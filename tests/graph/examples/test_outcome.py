@@ -23,16 +23,14 @@ def number(text: str) -> Literal:
 
 @for_each(
     ("one", "other", "same"),
-    [
-        (rows((A,), (B,)), rows((B,), (A,)), True),
-        (rows((A,)), rows((A,), (A,)), False),
-        (rows((number("1"),)), rows((number("1.0"),)), True),
-        (rows((number("0.3333333333"),)), rows((number("0.33333333334"),)), True),
-        (rows((Literal("1"),)), rows((Literal("1.0"),)), False),
-        (rows((BlankNode("a"),)), rows((BlankNode("b"),)), True),
-        (True, False, False),
-        (GraphResult((Triple(A, A, B),)), GraphResult((Triple(A, A, B),)), True),
-    ],
+    (rows((A,), (B,)), rows((B,), (A,)), True),
+    (rows((A,)), rows((A,), (A,)), False),
+    (rows((number("1"),)), rows((number("1.0"),)), True),
+    (rows((number("0.3333333333"),)), rows((number("0.33333333334"),)), True),
+    (rows((Literal("1"),)), rows((Literal("1.0"),)), False),
+    (rows((BlankNode("a"),)), rows((BlankNode("b"),)), True),
+    (True, False, False),
+    (GraphResult((Triple(A, A, B),)), GraphResult((Triple(A, A, B),)), True),
 )
 def test_results_are_the_same_by_what_they_say(
     one: examples.Result, other: examples.Result, same: bool
@@ -42,15 +40,13 @@ def test_results_are_the_same_by_what_they_say(
 
 @for_each(
     ("now", "expected"),
-    [
-        (rows((A,), (B,)), None),
-        (rows((B,), (A,)), None),
-        (rows((A,)), "fewer rows: 2 then, 1 now"),
-        (rows((A,), (B,), (B,)), "more rows: 2 then, 3 now"),
-        (rows(), "no rows: 2 then, 0 now"),
-        (rows((A,), (A,)), "other values"),
-        (rows((A,), (A,), cut=True), None),
-    ],
+    (rows((A,), (B,)), None),
+    (rows((B,), (A,)), None),
+    (rows((A,)), "fewer rows: 2 then, 1 now"),
+    (rows((A,), (B,), (B,)), "more rows: 2 then, 3 now"),
+    (rows(), "no rows: 2 then, 0 now"),
+    (rows((A,), (A,)), "other values"),
+    (rows((A,), (A,), cut=True), None),
 )
 def test_a_change_says_what_became_of_the_result(now: SelectResult, expected: str | None) -> None:
     before = examples.digest_result(rows((A,), (B,)))

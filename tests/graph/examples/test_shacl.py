@@ -59,12 +59,10 @@ def test_everything_that_is_said_of_an_example_is_read(tmp_path: Path) -> None:
 
 @for_each(
     ("predicate", "query", "form"),
-    [
-        ("sh:ask", "ASK { ?s ?p ?o }", "ASK"),
-        ("sh:construct", "CONSTRUCT WHERE { ?s ?p ?o }", "CONSTRUCT"),
-        ("sh:describe", "DESCRIBE <http://example.org/1>", "DESCRIBE"),
-        ("spex:describe", "DESCRIBE <http://example.org/1>", "DESCRIBE"),
-    ],
+    ("sh:ask", "ASK { ?s ?p ?o }", "ASK"),
+    ("sh:construct", "CONSTRUCT WHERE { ?s ?p ?o }", "CONSTRUCT"),
+    ("sh:describe", "DESCRIBE <http://example.org/1>", "DESCRIBE"),
+    ("spex:describe", "DESCRIBE <http://example.org/1>", "DESCRIBE"),
 )
 def test_all_forms_are_examples(tmp_path: Path, predicate: str, query: str, form: str) -> None:
     text = f'{HEAD} :1 a sh:SPARQLExecutable ; rdfs:comment "?!" ; {predicate} "{query}" .'

@@ -108,7 +108,6 @@ up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
 
 @for_each(
     ("graph", "entity", "names", "info", "predicate", "told", "about"),
-    [
         ("dblp", "https://dblp.org/pid/1", {"Ann Ash 1", "Ann Ash"}, "Uni",
          "https://dblp.org/rdf/schema#affiliation", "affiliation", "domain Person"),
         ("dbpedia", "http://dbpedia.org/resource/Io", {"Io", "Io I"}, "moon",
@@ -121,7 +120,6 @@ up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
          "https://www.openstreetmap.org/wiki/Key:place", "place", "what it is"),
         ("uniprot", "http://purl.uniprot.org/taxonomy/9606", {"Homo sapiens", "Human"}, "Taxon",
          "http://purl.uniprot.org/core/organism", "organism", "range Taxon"),
-    ],
 )  # fmt: skip
 def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
     graph: str, entity: str, names: set[str], info: str, predicate: str, told: str, about: str
@@ -189,13 +187,11 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory) -> No
 
 @for_each(
     ("text", "message"),
-    [
-        ("", "line 1: the columns are ''"),
-        ("iri\tname\n", "line 1: the columns are 'iri, name'"),
-        ("iri\tlabel\tlabel\n", "line 1: the columns are 'iri, label, label'"),
-        ("iri\tlabel\na\tb\nc\n", "line 3: 1 columns instead of 2"),
-        ("iri\tlabel\tscore\na\tb\tmany\n", "line 2: the score 'many' is not a number"),
-    ],
+    ("", "line 1: the columns are ''"),
+    ("iri\tname\n", "line 1: the columns are 'iri, name'"),
+    ("iri\tlabel\tlabel\n", "line 1: the columns are 'iri, label, label'"),
+    ("iri\tlabel\na\tb\nc\n", "line 3: 1 columns instead of 2"),
+    ("iri\tlabel\tscore\na\tb\tmany\n", "line 2: the score 'many' is not a number"),
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "odd.tsv").write_text(text, encoding="utf-8")

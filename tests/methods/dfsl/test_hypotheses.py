@@ -41,18 +41,12 @@ def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_ca
 
 @for_each(
     ("hypotheses", "by", "place"),
-    [
-        ([gives(), gives("a"), gives("b", "c")], "first", 1),
-        (
-            [dfsl.QueryHypothesis("ASK …", False), gives("a")],
-            "first",
-            0,
-        ),  # a yes or no is never empty
-        ([gives("a"), gives("b", "c"), gives("d", "e")], "largest", 1),
-        ([gives("a", "b"), gives("c", "c", "c")], "largest", 0),  # rows that come again
-        ([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote", 0),
-        ([gives(), gives()], "vote", 0),
-    ],
+    ([gives(), gives("a"), gives("b", "c")], "first", 1),
+    ([dfsl.QueryHypothesis("ASK …", False), gives("a")], "first", 0),  # a yes or no is never empty
+    ([gives("a"), gives("b", "c"), gives("d", "e")], "largest", 1),
+    ([gives("a", "b"), gives("c", "c", "c")], "largest", 0),  # rows that come again
+    ([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote", 0),
+    ([gives(), gives()], "vote", 0),
 )
 def test_the_first_the_largest_or_the_heaviest_is_chosen(
     hypotheses: list[dfsl.QueryHypothesis], by: str, place: int
@@ -101,14 +95,12 @@ def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
 
 @for_each(
     ("text", "queries"),
-    [
-        (f"<sparql>{ONE}</sparql> or <SPARQL>{OTHER}</SPARQL>", [ONE, OTHER]),
-        (f"<sparql>{ONE}</sparql><sparql>{ONE}</sparql>", [ONE]),
-        (f"<sparql>\n{ONE}", [ONE]),
-        (f"Here:\n```sparql\n{ONE}\n```", [ONE]),
-        (ONE, [ONE]),
-        ("I cannot say.", []),
-    ],
+    (f"<sparql>{ONE}</sparql> or <SPARQL>{OTHER}</SPARQL>", [ONE, OTHER]),
+    (f"<sparql>{ONE}</sparql><sparql>{ONE}</sparql>", [ONE]),
+    (f"<sparql>\n{ONE}", [ONE]),
+    (f"Here:\n```sparql\n{ONE}\n```", [ONE]),
+    (ONE, [ONE]),
+    ("I cannot say.", []),
 )
 def test_queries_are_found_between_tags_in_a_fence_or_bare(text: str, queries: list[str]) -> None:
     assert dfsl.parse_queries(text) == queries

@@ -12,19 +12,17 @@ from askgraph.methods.shared.index_cache import parse_bm25
 
 @for_each(
     ("text", "expected"),
-    [
-        ("They mean Io.\nPICK: 2, 3", (2, 3)),
-        ("PICK: 1\nOn second thoughts the other one.\nPICK: 2", (2,)),
-        ("**PICK: 4 and 1**", (4, 1)),
-        ("> Picked: [3, 3, 9]", (3,)),
-        ("`PICK` 5", (5,)),
-        ("PICK: none", ()),
-        ("PICK: none of 1 to 3", ()),
-        ("I would pick 2.", ()),
-        ("PICK the best. 2", ()),
-        ("PICK: 0, 6, 99999999999999999999", ()),
-        ("", ()),
-    ],
+    ("They mean Io.\nPICK: 2, 3", (2, 3)),
+    ("PICK: 1\nOn second thoughts the other one.\nPICK: 2", (2,)),
+    ("**PICK: 4 and 1**", (4, 1)),
+    ("> Picked: [3, 3, 9]", (3,)),
+    ("`PICK` 5", (5,)),
+    ("PICK: none", ()),
+    ("PICK: none of 1 to 3", ()),
+    ("I would pick 2.", ()),
+    ("PICK the best. 2", ()),
+    ("PICK: 0, 6, 99999999999999999999", ()),
+    ("", ()),
 )
 def test_the_last_marker_line_counts(text: str, expected: tuple[int, ...]) -> None:
     assert parse_picked_numbers(text, 5) == expected

@@ -116,16 +116,14 @@ QUERY = "SELECT ?x WHERE { ?x ?y ?z }"
 
 @for_each(
     "reply",
-    [
-        QUERY,
-        f"```sparql\n{QUERY}\n```",
-        f"```sparql\r\n{QUERY}\r\n```",
-        f"```\n{QUERY}\n``` That is all.",
-        f"First:\n```sparql\nASK {{ ?a ?b ?c }}\n```\nbetter:\n```sparql\n{QUERY}\n```",
-        f"```sparql\n{QUERY}\n```\nwhich gives\n```json\n{{}}\n```",
-        f"It is `{QUERY}`",
-        f"```sparql\n{QUERY}",
-    ],
+    QUERY,
+    f"```sparql\n{QUERY}\n```",
+    f"```sparql\r\n{QUERY}\r\n```",
+    f"```\n{QUERY}\n``` That is all.",
+    f"First:\n```sparql\nASK {{ ?a ?b ?c }}\n```\nbetter:\n```sparql\n{QUERY}\n```",
+    f"```sparql\n{QUERY}\n```\nwhich gives\n```json\n{{}}\n```",
+    f"It is `{QUERY}`",
+    f"```sparql\n{QUERY}",
 )
 def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
     assert parse_query(reply) == ParsedQuery(QUERY)
@@ -133,13 +131,11 @@ def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
 
 @for_each(
     ("lines", "graph", "columns"),
-    [
-        ("# graph: moons", "moons", ()),
-        ("#+ endpoint: https://a.example/sparql", "https://a.example/sparql", ()),
-        ("  # Graph: <askgraph:moons>\n# answer: ?y", "askgraph:moons", ("y",)),
-        ("# endpoint: `moons`\n# Answers: ?y, ?z", "moons", ("y", "z")),
-        ("#+ answer: ?y ?z ?y", "", ("y", "z")),
-    ],
+    ("# graph: moons", "moons", ()),
+    ("#+ endpoint: https://a.example/sparql", "https://a.example/sparql", ()),
+    ("  # Graph: <askgraph:moons>\n# answer: ?y", "askgraph:moons", ("y",)),
+    ("# endpoint: `moons`\n# Answers: ?y, ?z", "moons", ("y", "z")),
+    ("#+ answer: ?y ?z ?y", "", ("y", "z")),
 )
 def test_the_graph_and_the_columns_that_a_query_names_are_taken_off_it(
     lines: str, graph: str, columns: tuple[str, ...]
@@ -149,12 +145,10 @@ def test_the_graph_and_the_columns_that_a_query_names_are_taken_off_it(
 
 @for_each(
     "reply",
-    [
-        "",
-        "```turtle\n<a:a> <b:b> <c:c> .\n```",
-        "```sparql\nDELETE WHERE { ?s ?p ?o }\n```",
-        "INSERT DATA { <a:a> <b:b> <c:c> }; SELECT * WHERE { ?s ?p ?o }",
-    ],
+    "",
+    "```turtle\n<a:a> <b:b> <c:c> .\n```",
+    "```sparql\nDELETE WHERE { ?s ?p ?o }\n```",
+    "INSERT DATA { <a:a> <b:b> <c:c> }; SELECT * WHERE { ?s ?p ?o }",
 )
 def test_what_is_no_query_is_none(reply: str) -> None:
     assert parse_query(reply) is None

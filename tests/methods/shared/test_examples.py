@@ -109,18 +109,16 @@ JUPITER = "Which moons orbit Jupiter?"
 
 @for_each(
     ("text", "examples", "settings", "first", "count"),
-    [
-        # A confirmed example goes before a nearer one, unless it is of something else.
-        (JUPITER, (ORBITS_MARS, CONFIRMED), {"limit": 1}, CONFIRMED, 1),
-        (JUPITER, (FAR, CODE_MARS, ORBITS_MARS), {}, ORBITS_MARS, None),
-        # Every wording counts, and with an embedder the meaning besides the words.
-        ("¿Qué lunas giran alrededor de Júpiter?", (CODE_MARS, MOST, SPANISH), {}, SPANISH, None),
-        (JUPITER, (MOST, ORBITS_MARS), {"embedder": "hashed"}, ORBITS_MARS, None),
-        ("Кто это?", (CODE_MARS, MOST, ORBITS_MARS), {"limit": 2}, None, 2),  # no word is shared
-        # A query that gives triples is no example of an answer.
-        (JUPITER, (TRIPLES, CODE_MARS), {}, CODE_MARS, 1),
-        (JUPITER, (ORBITS_MARS,), {"limit": 0}, None, 0),
-    ],
+    # A confirmed example goes before a nearer one, unless it is of something else.
+    (JUPITER, (ORBITS_MARS, CONFIRMED), {"limit": 1}, CONFIRMED, 1),
+    (JUPITER, (FAR, CODE_MARS, ORBITS_MARS), {}, ORBITS_MARS, None),
+    # Every wording counts, and with an embedder the meaning besides the words.
+    ("¿Qué lunas giran alrededor de Júpiter?", (CODE_MARS, MOST, SPANISH), {}, SPANISH, None),
+    (JUPITER, (MOST, ORBITS_MARS), {"embedder": "hashed"}, ORBITS_MARS, None),
+    ("Кто это?", (CODE_MARS, MOST, ORBITS_MARS), {"limit": 2}, None, 2),  # no word is shared
+    # A query that gives triples is no example of an answer.
+    (JUPITER, (TRIPLES, CODE_MARS), {}, CODE_MARS, 1),
+    (JUPITER, (ORBITS_MARS,), {"limit": 0}, None, 0),
 )
 def test_the_first_example_is_the_one_that_helps_most(
     moons: KnowledgeGraph,

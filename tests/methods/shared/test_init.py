@@ -78,14 +78,12 @@ def tokens(texts: list[str]) -> list[int]:
 
 @for_each(
     ("first", "second", "shown"),
-    [
-        ([piece(10, 5)], [piece(10), piece(7)], ([10], [10, 7])),  # what fits is whole
-        ([], [piece(40), piece(40)], ([], [40, 40])),  # what one kind leaves another may use
-        ([piece(30)] * 9, [piece(40)], ([30], [40])),  # its share is its own
-        ([piece(90, 20)] * 3, [], ([20, 20, 20], [])),  # shortened before one is left out
-        ([piece(50, 20)] * 2, [], ([50, 20], [])),  # the first are lengthened first
-        ([piece(900), piece(10)], [], ([10], [])),  # one that is too long keeps none out
-    ],
+    ([piece(10, 5)], [piece(10), piece(7)], ([10], [10, 7])),  # what fits is whole
+    ([], [piece(40), piece(40)], ([], [40, 40])),  # what one kind leaves another may use
+    ([piece(30)] * 9, [piece(40)], ([30], [40])),  # its share is its own
+    ([piece(90, 20)] * 3, [], ([20, 20, 20], [])),  # shortened before one is left out
+    ([piece(50, 20)] * 2, [], ([50, 20], [])),  # the first are lengthened first
+    ([piece(900), piece(10)], [], ([10], [])),  # one that is too long keeps none out
 )
 def test_kinds_of_texts_share_the_room(
     first: list[TextVariants], second: list[TextVariants], shown: tuple[list[int], list[int]]

@@ -56,13 +56,11 @@ async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> l
 
 @for_each(
     ("text", "cls"),
-    [
-        ("How many volumes are there?", "Volume"),
-        ("Wie viele Bände, Band für Band?", "Volume"),
-        ("Which buildings do readers like?", "Q7"),
-        ("What lends most?", "Q9"),
-        ("List every shelfmark", "Volume"),
-    ],
+    ("How many volumes are there?", "Volume"),
+    ("Wie viele Bände, Band für Band?", "Volume"),
+    ("Which buildings do readers like?", "Q7"),
+    ("What lends most?", "Q9"),
+    ("List every shelfmark", "Volume"),
 )
 async def test_a_class_is_found_by_names_comments_and_predicates(
     graphs: list[KnowledgeGraph], text: str, cls: str

@@ -108,11 +108,9 @@ def test_a_query_is_repaired_and_the_repair_told(local: KnowledgeGraph) -> None:
 
 @for_each(
     ("query", "text"),
-    [
-        ("SELECT ?m {\n  ?m a ont:Moon ;; ont:orbits\n}", UNREADABLE),
-        ("SELECT ?m { ?m a onto:Moon }", f"the prefix 'onto:' is not declared.*ont: <{ONT}>"),
-        ("INSERT DATA { <a:a> <b:b> <c:c> }", "this one is an update"),
-    ],
+    ("SELECT ?m {\n  ?m a ont:Moon ;; ont:orbits\n}", UNREADABLE),
+    ("SELECT ?m { ?m a onto:Moon }", f"the prefix 'onto:' is not declared.*ont: <{ONT}>"),
+    ("INSERT DATA { <a:a> <b:b> <c:c> }", "this one is an update"),
 )
 def test_a_broken_query_is_told_at_its_place(local: KnowledgeGraph, query: str, text: str) -> None:
     found = called(toolbox(local), "execute", query=query)
@@ -177,12 +175,10 @@ def test_a_page_shows_texts_that_a_whole_result_cuts() -> None:
 
 @for_each(
     ("query", "text", "seen"),
-    [
-        ('SELECT ?p { ?p a onto:Planet ; rdfs:label "jupiter" }', LABELLED, "onto#Planet"),
-        ("SELECT ?m { ?m onto:orbit :Mars }", LACKING, "onto#orbits"),
-        ("SELECT ?m { ?m onto:orbits :Mars }", "the query has a result: run it$", ""),
-        ("SELECT ?m { ?m onto:orbits }", "the query failed: ", ""),
-    ],
+    ('SELECT ?p { ?p a onto:Planet ; rdfs:label "jupiter" }', LABELLED, "onto#Planet"),
+    ("SELECT ?m { ?m onto:orbit :Mars }", LACKING, "onto#orbits"),
+    ("SELECT ?m { ?m onto:orbits :Mars }", "the query has a result: run it$", ""),
+    ("SELECT ?m { ?m onto:orbits }", "the query failed: ", ""),
 )
 def test_an_empty_query_comes_with_some_that_give_rows(query: str, text: str, seen: str) -> None:
     with served(MOONS, PREFIXES) as (_, graph):
@@ -203,17 +199,15 @@ BEFORE = PreviousQuestion(
 
 @for_each(
     ("question", "query", "told", "expected"),
-    [
-        (MOONS_OF_MARS, MARS, (), ("moon",)),
-        (Question("What is the radius of the moons of Mars?"), MARS, (), ("radius",)),
-        (MOONS_OF_MARS, MARS.replace("?moon ?radius", "?moon"), (), ("moon",)),
-        (Question("Is there a moon?"), "ASK { ?moon a onto:Moon }", (), ()),
-        (MOONS_OF_MARS, MARS, ("radius",), ("radius",)),
-        (MOONS_OF_MARS, MARS, ("size", "radius"), ("radius",)),
-        (MOONS_OF_MARS, MARS, ("size",), ("moon",)),
-        (Question("And of Mars?", before=(BEFORE,)), MARS, (), ("moon", "radius")),
-        (Question("What is Mars?"), "DESCRIBE :Mars", ("moon",), None),
-    ],
+    (MOONS_OF_MARS, MARS, (), ("moon",)),
+    (Question("What is the radius of the moons of Mars?"), MARS, (), ("radius",)),
+    (MOONS_OF_MARS, MARS.replace("?moon ?radius", "?moon"), (), ("moon",)),
+    (Question("Is there a moon?"), "ASK { ?moon a onto:Moon }", (), ()),
+    (MOONS_OF_MARS, MARS, ("radius",), ("radius",)),
+    (MOONS_OF_MARS, MARS, ("size", "radius"), ("radius",)),
+    (MOONS_OF_MARS, MARS, ("size",), ("moon",)),
+    (Question("And of Mars?", before=(BEFORE,)), MARS, (), ("moon", "radius")),
+    (Question("What is Mars?"), "DESCRIBE :Mars", ("moon",), None),
 )
 def test_the_columns_that_answer_are_those_told_or_those_of_the_question(
     moons: KnowledgeGraph,

@@ -68,15 +68,13 @@ def test_the_examples_of_one_predicate_are_diverse(local: KnowledgeGraph) -> Non
 
 @for_each(
     ("arguments", "head", "line"),
-    [
-        ({"subject": "space:Titan"}, "13 triples with subject", "ont:orbits → space:Saturn"),
-        ({"subject": "space:Titan"}, "13 triples with subject", 'rdfs:label → "Titan"@en (3)'),
-        ({"subject": "space:Titan", "object": "space:Saturn"}, "1 triple with", "ont:orbits"),
-        ({"subject": "space:Titan", "predicate": "ont:operator"}, NONE, NONE),
-        ({"object": "Titan"}, "", 'rdfs:label: space:Titan → "Titan"@en'),
-        ({"object": '"Titan"'}, "", 'rdfs:label: space:Titan → "Titan"@en'),
-        ({"object": '"Titan"@en'}, "", 'rdfs:label: space:Titan → "Titan"@en'),
-    ],
+    ({"subject": "space:Titan"}, "13 triples with subject", "ont:orbits → space:Saturn"),
+    ({"subject": "space:Titan"}, "13 triples with subject", 'rdfs:label → "Titan"@en (3)'),
+    ({"subject": "space:Titan", "object": "space:Saturn"}, "1 triple with", "ont:orbits"),
+    ({"subject": "space:Titan", "predicate": "ont:operator"}, NONE, NONE),
+    ({"object": "Titan"}, "", 'rdfs:label: space:Titan → "Titan"@en'),
+    ({"object": '"Titan"'}, "", 'rdfs:label: space:Titan → "Titan"@en'),
+    ({"object": '"Titan"@en'}, "", 'rdfs:label: space:Titan → "Titan"@en'),
 )
 def test_triples_come_by_predicate(
     local: KnowledgeGraph, arguments: dict[str, str], head: str, line: str
@@ -113,13 +111,11 @@ def test_variants_of_one_property_take_one_line() -> None:
 
 @for_each(
     ("arguments", "told"),
-    [
-        ({}, "give a subject, a predicate or an object"),
-        ({"subject": "_:b0"}, "blank node"),
-        ({"object": "_:b0"}, "blank node"),
-        ({"subject": "space:Titn"}, "nearest: space:Titan"),
-        ({"predicate": "ont:orbit"}, "nearest: ont:orbits"),
-    ],
+    ({}, "give a subject, a predicate or an object"),
+    ({"subject": "_:b0"}, "blank node"),
+    ({"object": "_:b0"}, "blank node"),
+    ({"subject": "space:Titn"}, "nearest: space:Titan"),
+    ({"predicate": "ont:orbit"}, "nearest: ont:orbits"),
 )
 def test_what_cannot_be_listed_is_told(
     local: KnowledgeGraph, arguments: dict[str, str], told: str

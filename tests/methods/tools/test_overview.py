@@ -46,11 +46,9 @@ async def test_a_property_takes_one_place_whatever_its_variants(tmp_path: Path) 
 
 @for_each(
     ("question", "named", "not_named"),
-    [
-        ("Which missions did Gagarim fly?", "space:Yuri_Gagarin", "space:JUICE"),
-        ("Which rockets flew for the first time before 1960?", "ont:LaunchVehicle", "Tim_Peake"),
-        ("Which role had 3 people?", "ont:role", "space:STS_3"),
-    ],
+    ("Which missions did Gagarim fly?", "space:Yuri_Gagarin", "space:JUICE"),
+    ("Which rockets flew for the first time before 1960?", "ont:LaunchVehicle", "Tim_Peake"),
+    ("Which role had 3 people?", "ont:role", "space:STS_3"),
 )
 async def test_a_word_is_searched_by_its_letters_and_a_number_tells_nothing(
     space: KnowledgeGraph, question: str, named: str, not_named: str

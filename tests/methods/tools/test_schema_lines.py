@@ -139,12 +139,10 @@ def test_units_and_ages_are_told_where_question_and_graph_have_them(graph: Knowl
 
 @for_each(
     ("question", "name", "is_shown"),
-    [
-        ("Which towns use Postgres?", "x:PostgreSql", True),
-        ("Which towns have floor 8?", "x:floor_8", True),
-        ("Which towns were born in spring?", "x:Born", False),
-        ("Who was Born?", "x:Born", True),
-    ],
+    ("Which towns use Postgres?", "x:PostgreSql", True),
+    ("Which towns have floor 8?", "x:floor_8", True),
+    ("Which towns were born in spring?", "x:Born", False),
+    ("Who was Born?", "x:Born", True),
 )
 async def test_names_are_shown_where_they_help(
     question: str, name: str, is_shown: bool, tmp_path: Path

@@ -29,12 +29,10 @@ DESTINATION = ["→ ont:CelestialBody", "112×", '"The celestial body a mission 
 
 @for_each(
     ("search", "texts", "scores"),
-    [
-        ("albert", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [1.0, 0.75, 0.0]),
-        ("fallk", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [0.0, 0.0, 0.5]),
-        ("titan", [["Saturn VI", "Titan"], []], [1.0, 0.0]),
-        ("京", [["東京タワー"]], [0.75]),
-    ],
+    ("albert", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [1.0, 0.75, 0.0]),
+    ("fallk", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [0.0, 0.0, 0.5]),
+    ("titan", [["Saturn VI", "Titan"], []], [1.0, 0.0]),
+    ("京", [["東京タワー"]], [0.75]),
 )
 def test_whole_words_before_beginnings_before_mistakes_the_best_name_counts(
     search: str, texts: list[list[str]], scores: list[float]
@@ -58,15 +56,13 @@ def test_scores_are_those_of_the_keyword_index(texts: list[str], search: str) ->
 
 @for_each(
     ("tool", "query", "line", "parts", "seen"),
-    [
-        ("entity", "Titan", '- space:Titan a ont:Moon | also "Saturn VI"', [], "Titan"),
-        ("entity", "Titan", "- space:Titan ", [], "ontology#Moon"),
-        ("entity", "Titan", "- space:Titan ", [], "ontology#orbits"),
-        ("entity", "Saturn V rocket", "- space:Saturn_V ", LAUNCHES, "Saturn_V"),
-        ("entity", "crew membership", "- ont:CrewMembership class, 192 instances", [], ""),
-        ("property", "destination", "- ont:destination", DESTINATION, "ontology#destination"),
-        ("property", "launch vehicle", "- ont:launchVehicle", [], "ontology#LaunchVehicle"),
-    ],
+    ("entity", "Titan", '- space:Titan a ont:Moon | also "Saturn VI"', [], "Titan"),
+    ("entity", "Titan", "- space:Titan ", [], "ontology#Moon"),
+    ("entity", "Titan", "- space:Titan ", [], "ontology#orbits"),
+    ("entity", "Saturn V rocket", "- space:Saturn_V ", LAUNCHES, "Saturn_V"),
+    ("entity", "crew membership", "- ont:CrewMembership class, 192 instances", [], ""),
+    ("property", "destination", "- ont:destination", DESTINATION, "ontology#destination"),
+    ("property", "launch vehicle", "- ont:launchVehicle", [], "ontology#LaunchVehicle"),
 )
 async def test_a_hit_has_its_iri_what_it_is_and_what_meets_there_all_counts_as_seen(
     space: KnowledgeGraph, tool: str, query: str, line: str, parts: list[str], seen: str
@@ -194,12 +190,10 @@ async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Pa
 
 @for_each(
     ("sparql", "query", "line", "end"),
-    [
         ("{ ?m a ont:Moon ; ont:orbits ?search }", "", "- space:Saturn a ont:Planet", "18× here"),
         ("{ ?m a ont:Moon ; ?search ?o } LIMIT 3", "discovery year", "- ont:discoveryYear", ""),
         ("{ ?search ont:orbits space:Saturn FILTER(?search != space:Rhea) }", "titan rhea",
          "- space:Titan ", ""),
-    ],
 )  # fmt: skip
 async def test_a_place_of_a_pattern_is_searched(
     space: KnowledgeGraph, sparql: str, query: str, line: str, end: str
@@ -213,13 +207,11 @@ async def test_a_place_of_a_pattern_is_searched(
 
 @for_each(
     ("sparql", "why"),
-    [
-        ("SELECT ?x WHERE { ?x a ont:Moon }", "no pattern uses"),
-        ("ASK { ?search a ont:Moon }", "expected a SELECT query"),
-        ("SELECT ?search WHERE { ?search a", "SELECT \\?search WHERE"),
-        ("SELECT ?search WHERE { ?search a nope:Moon }", "nope:"),
-        ("DELETE WHERE { ?search ?p ?o }", "DELETE|read|update"),
-    ],
+    ("SELECT ?x WHERE { ?x a ont:Moon }", "no pattern uses"),
+    ("ASK { ?search a ont:Moon }", "expected a SELECT query"),
+    ("SELECT ?search WHERE { ?search a", "SELECT \\?search WHERE"),
+    ("SELECT ?search WHERE { ?search a nope:Moon }", "nope:"),
+    ("DELETE WHERE { ?search ?p ?o }", "DELETE|read|update"),
 )
 async def test_a_useless_query_is_refused(space: KnowledgeGraph, sparql: str, why: str) -> None:
     with pytest.raises(QueryError, match=why):
@@ -244,28 +236,22 @@ YEAR = '"1655"^^xsd:gYear'
 
 @for_each(
     ("arguments", "head", "shown"),
-    [
-        (
-            {"position": "subject", "query": "titan", **SATURN},
-            '18 subjects of ont:orbits space:Saturn, 1 matching for "titan":',
-            "- space:Titan a ont:Moon",
-        ),
-        (
-            {"position": "property", "subject": "space:Titan", "object": "space:Saturn"},
-            "1 properties of space:Titan space:Saturn:",
-            "- ont:orbits",
-        ),
-        (
-            {"position": "subject", "property": "ont:discoveryYear", "object": YEAR},
-            "",
-            "- space:Titan",
-        ),
-        (
-            {"position": "object", "query": "x", "subject": "space:Titan", "property": "ont:role"},
-            "there are no objects of space:Titan ont:role",
-            "",
-        ),
-    ],
+    (
+        {"position": "subject", "query": "titan", **SATURN},
+        '18 subjects of ont:orbits space:Saturn, 1 matching for "titan":',
+        "- space:Titan a ont:Moon",
+    ),
+    (
+        {"position": "property", "subject": "space:Titan", "object": "space:Saturn"},
+        "1 properties of space:Titan space:Saturn:",
+        "- ont:orbits",
+    ),
+    ({"position": "subject", "property": "ont:discoveryYear", "object": YEAR}, "", "- space:Titan"),
+    (
+        {"position": "object", "query": "x", "subject": "space:Titan", "property": "ont:role"},
+        "there are no objects of space:Titan ont:role",
+        "",
+    ),
 )
 async def test_constraints_restrict_the_place_that_is_left(
     space: KnowledgeGraph, arguments: dict[str, Any], head: str, shown: str
@@ -336,14 +322,12 @@ async def test_the_place_that_is_looked_for_cannot_be_given(space: KnowledgeGrap
 
 @for_each(
     "text",
-    [
-        '"open',
-        "} INSERT DATA { :a :b :c",
-        '"x"^^nope:nope',
-        '"x"@muchtoolongforalanguage',
-        "?x",
-        "",
-    ],
+    '"open',
+    "} INSERT DATA { :a :b :c",
+    '"x"^^nope:nope',
+    '"x"@muchtoolongforalanguage',
+    "?x",
+    "",
 )
 async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, text: str) -> None:
     arguments: dict[str, Any] = {"position": "subject", "query": "titan", "object": text}

@@ -66,14 +66,12 @@ def context(graph: KnowledgeGraph) -> Context:
 
 @for_each(
     "written",
-    [
-        "space:Titan",
-        f"<{TITAN}>",
-        TITAN,
-        'space:Titan "Titan"',
-        "space:Titan (a moon)",
-        "space:Titan,",
-    ],
+    "space:Titan",
+    f"<{TITAN}>",
+    TITAN,
+    'space:Titan "Titan"',
+    "space:Titan (a moon)",
+    "space:Titan,",
 )
 def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> None:
     assert asyncio.run(resolve_iri(context(local), written)) == TITAN
@@ -81,16 +79,14 @@ def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> No
 
 @for_each(
     ("written", "told"),
-    [
-        ("Titan", "nearest: space:Titan"),
-        ("space:Titn", "the graph has no space:Titn; nearest: space:Titan"),
-        ("spce:Titan", "the prefix 'spce:' is unknown (known: space:"),
-        ("_:b0", "blank node"),
-        ("?moon", "is a variable"),
-        ("  ", "an IRI is missing"),
-        ("space:Titan } INSERT DATA {", "is not an IRI"),
-        ("<https://example.org/a b>", "is not an IRI"),
-    ],
+    ("Titan", "nearest: space:Titan"),
+    ("space:Titn", "the graph has no space:Titn; nearest: space:Titan"),
+    ("spce:Titan", "the prefix 'spce:' is unknown (known: space:"),
+    ("_:b0", "blank node"),
+    ("?moon", "is a variable"),
+    ("  ", "an IRI is missing"),
+    ("space:Titan } INSERT DATA {", "is not an IRI"),
+    ("<https://example.org/a b>", "is not an IRI"),
 )
 def test_unknown_iris_are_told_with_others(local: KnowledgeGraph, written: str, told: str) -> None:
     with pytest.raises(QueryError) as problem:

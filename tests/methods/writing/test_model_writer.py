@@ -118,16 +118,14 @@ def test_it_admits_the_sample_s_queries(compiler: "xgrammar.GrammarCompiler", fo
 
 @for_each(
     "text",
-    [
-        "SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }",
-        "SELECT ?v0 WHERE { ?v0 <orbits> <Galileo> . }",
-        "SELECT ?v0 WHERE { ?v0 <orbits> <http://example.org/x> . }",
-        'SELECT ?v0 WHERE { ?v0 <orbits> "x" . }',
-        "SELECT ?v0 WHERE { ?v0 wdt:P31 <Jupiter> . }",
-        "SELECT ?v0 WHERE { SERVICE <Jupiter> { ?v0 <orbits> <Jupiter> . } }",
-        "SELECT ?v0 WHERE { ?v0 rdf:type <Jupiter> . }",
-        "INSERT",
-    ],
+    "SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }",
+    "SELECT ?v0 WHERE { ?v0 <orbits> <Galileo> . }",
+    "SELECT ?v0 WHERE { ?v0 <orbits> <http://example.org/x> . }",
+    'SELECT ?v0 WHERE { ?v0 <orbits> "x" . }',
+    "SELECT ?v0 WHERE { ?v0 wdt:P31 <Jupiter> . }",
+    "SELECT ?v0 WHERE { SERVICE <Jupiter> { ?v0 <orbits> <Jupiter> . } }",
+    "SELECT ?v0 WHERE { ?v0 rdf:type <Jupiter> . }",
+    "INSERT",
 )
 def test_it_refuses_what_is_not_listed(compiler: "xgrammar.GrammarCompiler", text: str) -> None:
     grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(NAMED)))

@@ -33,12 +33,10 @@ def test_each_term_has_a_line_below_the_heading_of_its_kind() -> None:
 
 @for_each(
     "reply",
-    [
-        "SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }",
-        "It is:\nSELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }",
-        "Here:\n```sparql\nSELECT ?v0\nWHERE { ?v0 <orbits> <Jupiter> }\n```\nIt selects moons.",
-        "SELECT ?v0 { ?v0 <orbits> <Jupiter> }\n\nIt asks for moons.",
-    ],
+    "SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }",
+    "It is:\nSELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }",
+    "Here:\n```sparql\nSELECT ?v0\nWHERE { ?v0 <orbits> <Jupiter> }\n```\nIt selects moons.",
+    "SELECT ?v0 { ?v0 <orbits> <Jupiter> }\n\nIt asks for moons.",
 )
 def test_words_around_a_query_are_forgiven(reply: str) -> None:
     assert parse_query(reply, NAMED) == (f"SELECT ?v0 WHERE {{ ?v0 <{EX}orbits> <{EX}Jupiter> . }}")

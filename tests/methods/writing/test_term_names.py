@@ -28,7 +28,6 @@ PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 
 @for_each(
     ("query", "text"),
-    [
         ("SELECT * { ?m a :Moon ; :orbits :Jupiter }",
          "SELECT ?v0 WHERE { ?v0 rdf:type <Moon> . ?v0 <orbits> <Jupiter> . }"),
         ("ASK { :Galileo ^:discoverer/:orbits* :Jupiter }",
@@ -41,7 +40,6 @@ PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
         ('SELECT ?m { ?m :orbits ?y FILTER(?y < "1700-01-01"^^xsd:date && xsd:integer(?y) > 3) }',
          'SELECT ?v0 WHERE { ?v0 <orbits> ?v1 . FILTER((?v1 < "1700-01-01"^^xsd:date) && '
          "(xsd:integer(?v1) > 3)) }"),
-    ],
 )  # fmt: skip
 def test_terms_become_names(query: str, text: str | None) -> None:
     if text is None:
@@ -55,22 +53,20 @@ def test_terms_become_names(query: str, text: str | None) -> None:
 
 @for_each(
     "text",
-    [
-        "SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }",
-        "SELECT ?v0 WHERE { ?v0 <orbits> <jupiter> . }",
-        "SELECT ?v0 WHERE { ?v0 <orbits> <http://example.org/Jupiter> . }",
-        "SELECT ?v0 WHERE { ?v0 wdt:P31 <Jupiter> . }",
-        'SELECT ?v0 WHERE { ?v0 <orbits> "Jupiter" . }',
-        'SELECT ?v0 WHERE { ?v0 <orbits> "Jupiter"@en . }',
-        'SELECT ?v0 WHERE { ?v0 <orbits> "a"^^xsd:string . }',
-        "SELECT ?v0 WHERE { SERVICE <Jupiter> { ?v0 <orbits> <Jupiter> . } }",
-        "SELECT ?v0 WHERE { GRAPH ?v1 { ?v0 <orbits> <Jupiter> . } }",
-        "SELECT ?v0 FROM <Jupiter> WHERE { ?v0 <orbits> <Jupiter> . }",
-        "CONSTRUCT { ?v0 <orbits> <Jupiter> } WHERE { ?v0 <orbits> <Jupiter> . }",
-        'SELECT ?v0 WHERE { "red spot" <orbits> ?v0 . }',
-        "SELECT * WHERE { <Jupiter> <orbits> <Galileo> . }",
-        "SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> .",
-    ],
+    "SELECT ?v0 WHERE { ?v0 <radius> <Jupiter> . }",
+    "SELECT ?v0 WHERE { ?v0 <orbits> <jupiter> . }",
+    "SELECT ?v0 WHERE { ?v0 <orbits> <http://example.org/Jupiter> . }",
+    "SELECT ?v0 WHERE { ?v0 wdt:P31 <Jupiter> . }",
+    'SELECT ?v0 WHERE { ?v0 <orbits> "Jupiter" . }',
+    'SELECT ?v0 WHERE { ?v0 <orbits> "Jupiter"@en . }',
+    'SELECT ?v0 WHERE { ?v0 <orbits> "a"^^xsd:string . }',
+    "SELECT ?v0 WHERE { SERVICE <Jupiter> { ?v0 <orbits> <Jupiter> . } }",
+    "SELECT ?v0 WHERE { GRAPH ?v1 { ?v0 <orbits> <Jupiter> . } }",
+    "SELECT ?v0 FROM <Jupiter> WHERE { ?v0 <orbits> <Jupiter> . }",
+    "CONSTRUCT { ?v0 <orbits> <Jupiter> } WHERE { ?v0 <orbits> <Jupiter> . }",
+    'SELECT ?v0 WHERE { "red spot" <orbits> ?v0 . }',
+    "SELECT * WHERE { <Jupiter> <orbits> <Galileo> . }",
+    "SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> .",
 )
 def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
@@ -79,7 +75,6 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
 
 @for_each(
     ("slip", "mended"),
-    [
         ("SELECT ?v0 (COUNT(?v1) AS ?v2) WHERE { ?v0 <orbits> ?v1 . }", "GROUP BY ?v0"),
         ("SELECT ?v0 (COUNT(?v1) AS ?v1) WHERE { ?v0 <orbits> ?v1 . }", "(COUNT(?v1) AS ?w0)"),
         ("SELECT ?v0 ?v0 WHERE { ?v0 <orbits> ?v1 . }", "SELECT ?v0 WHERE"),
@@ -93,7 +88,6 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
          "BIND(2 AS ?w0)"),
         ("SELECT (YEAR(?v4) AS ?v2) (COUNT(?v0) AS ?v3) (true AS ?v4) WHERE { ?v0 <orbits> ?v1 . }",
          "(true AS ?w0) WHERE"),
-    ],
 )  # fmt: skip
 def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str) -> None:
     query = NAMED.decode_query(slip)

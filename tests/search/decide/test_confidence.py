@@ -67,19 +67,17 @@ def test_trees_add_up_what_their_leaves_say() -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        (_text(evidence=sorted(decide.EVIDENCE - {"margin"})), "check margin"),
-        (_text(evidence=sorted(decide.EVIDENCE | {"unheard_of"})), "check unheard_of"),
-        (_text(start="1"), "not a number"),
-        (_text(start=True), "not a number"),
-        (_text(trees=[[0, 1.0, 2.0]]), "not enough values"),
-        (_text(trees=[[999, 1.0, 2.0, 3.0]]), "unknown evidence 999"),
-        (_text(trees=[["a", 1.0, 2.0, 3.0]]), "unknown evidence 'a'"),
-        (_text(trees=[None]), "None is not a number"),
-        (_text(trees=3), "not iterable"),
-        ("[]", "indices"),
-        ("{", "Expecting"),
-    ],
+    (_text(evidence=sorted(decide.EVIDENCE - {"margin"})), "check margin"),
+    (_text(evidence=sorted(decide.EVIDENCE | {"unheard_of"})), "check unheard_of"),
+    (_text(start="1"), "not a number"),
+    (_text(start=True), "not a number"),
+    (_text(trees=[[0, 1.0, 2.0]]), "not enough values"),
+    (_text(trees=[[999, 1.0, 2.0, 3.0]]), "unknown evidence 999"),
+    (_text(trees=[["a", 1.0, 2.0, 3.0]]), "unknown evidence 'a'"),
+    (_text(trees=[None]), "None is not a number"),
+    (_text(trees=3), "not iterable"),
+    ("[]", "indices"),
+    ("{", "Expecting"),
 )
 def test_a_file_that_holds_no_trees_says_so(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "confidence.json"

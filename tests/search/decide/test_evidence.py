@@ -18,13 +18,11 @@ def left(zoo: Known, question: str, language: str | None = None) -> tuple[str, .
 
 @for_each(
     ("question", "language", "words"),
-    [
-        ("What is the weight of Kito the brave?", "en", ("brave",)),
-        ("Which birds has Mara Lindqvist trained with a whistle?", "en", ("trained", "whistle")),
-        ("Welche Vögel pfeifen?", "de", ("pfeifen",)),
-        ("¿Qué animals silban?", "es", ("silban",)),
-        ("Quels animals sifflent ?", "fr", ("sifflent",)),
-    ],
+    ("What is the weight of Kito the brave?", "en", ("brave",)),
+    ("Which birds has Mara Lindqvist trained with a whistle?", "en", ("trained", "whistle")),
+    ("Welche Vögel pfeifen?", "de", ("pfeifen",)),
+    ("¿Qué animals silban?", "es", ("silban",)),
+    ("Quels animals sifflent ?", "fr", ("sifflent",)),
 )
 def test_words_that_no_part_stands_for_are_named(
     question: str, language: str, words: tuple[str, ...], zoo: Known
@@ -34,12 +32,10 @@ def test_words_that_no_part_stands_for_are_named(
 
 @for_each(
     ("question", "word"),
-    [
-        ("Which different animals eat fish?", "different"),
-        ("Which feedings took place on 2024-05-01?", "place"),
-        ("Which animals came from Lion Rock?", "came"),
-        ("What does Tara eat?", "eat"),
-    ],
+    ("Which different animals eat fish?", "different"),
+    ("Which feedings took place on 2024-05-01?", "place"),
+    ("Which animals came from Lion Rock?", "came"),
+    ("What does Tara eat?", "eat"),
 )
 def test_words_that_say_nothing_more_are_not(question: str, word: str, zoo: Known) -> None:
     assert word not in left(zoo, question)
@@ -99,14 +95,12 @@ def test_the_extreme_of_each_group_is_an_order_and_no_condition(question: str, z
 
 @for_each(
     ("question", "share"),
-    [
-        ("How many birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
-        ("Which birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
-        ("List the spotted birds", decide.UNFILTERED_CLASS_FACTOR),
-        ("How many birds are there in total?", 1),
-        ("List the known birds", 1),
-        ("Which whistling birds live in Penguin Pool?", 1),
-    ],
+    ("How many birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
+    ("Which birds whistle?", decide.UNFILTERED_CLASS_FACTOR),
+    ("List the spotted birds", decide.UNFILTERED_CLASS_FACTOR),
+    ("How many birds are there in total?", 1),
+    ("List the known birds", 1),
+    ("Which whistling birds live in Penguin Pool?", 1),
 )
 def test_a_class_is_not_sure_if_a_word_is_left(question: str, share: float, zoo: Known) -> None:
     proposal = zoo.proposal(question)

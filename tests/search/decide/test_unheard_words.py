@@ -25,16 +25,14 @@ PROJECTS = """
 
 @for_each(
     "question",
-    [
-        "How many committers does Spark have?",
-        "How many stars has Flink?",
-        "Who taught River?",
-        "What did Spark study?",
-        "What does Flink cost?",
-        "Who wrote more projects than Spark?",
-        "How many female projects are there?",
-        "Which woman is River by?",
-    ],
+    "How many committers does Spark have?",
+    "How many stars has Flink?",
+    "Who taught River?",
+    "What did Spark study?",
+    "What does Flink cost?",
+    "Who wrote more projects than Spark?",
+    "How many female projects are there?",
+    "Which woman is River by?",
 )
 def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_path: Path) -> None:
     assert asked(question, tmp_path, PROJECTS)["status"] != "answer"
@@ -42,11 +40,9 @@ def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_
 
 @for_each(
     ("question", "plain"),
-    [
-        ("How many projects use Scala?", "How many projects Scala?"),
-        ("Which licence does everyone use for Flink?", "Which licence for Flink?"),
-        ("What kind of licence does River have?", "What licence does River have?"),
-    ],
+    ("How many projects use Scala?", "How many projects Scala?"),
+    ("Which licence does everyone use for Flink?", "Which licence for Flink?"),
+    ("What kind of licence does River have?", "What licence does River have?"),
 )
 def test_fillers_hardly_lower_the_confidence(question: str, plain: str, tmp_path: Path) -> None:
     with_fillers, without = (asked(text, tmp_path, PROJECTS) for text in (question, plain))
@@ -57,13 +53,11 @@ def test_fillers_hardly_lower_the_confidence(question: str, plain: str, tmp_path
 
 @for_each(
     ("question", "words"),
-    [
-        ("How many moons does Mars have?", ["moons"]),
-        ("Which planets have rings?", ["planets"]),
-        ("Who discovered Titan?", ["discovered"]),
-        ("Does Mars have moons?", []),
-        ("Planets with rings", []),
-    ],
+    ("How many moons does Mars have?", ["moons"]),
+    ("Which planets have rings?", ["planets"]),
+    ("Who discovered Titan?", ["discovered"]),
+    ("Does Mars have moons?", []),
+    ("Planets with rings", []),
 )
 def test_words_that_say_what_is_asked_for(question: str, words: list[str], space: Known) -> None:
     proposal = space.proposal(question)

@@ -27,13 +27,11 @@ def test_words_have_their_relatives(word: str, how: str, other: str) -> None:
 
 @for_each(
     ("form", "word"),
-    [
-        ("won", "win"),
-        ("donated", "donate"),
-        ("stopped", "stop"),
-        ("bought", "buy"),
-        ("carried", "carry"),
-    ],
+    ("won", "win"),
+    ("donated", "donate"),
+    ("stopped", "stop"),
+    ("bought", "buy"),
+    ("carried", "carry"),
 )
 def test_a_form_leads_to_its_word(form: str, word: str) -> None:
     assert word in find_base_forms(form)

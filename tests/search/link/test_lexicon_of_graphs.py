@@ -34,15 +34,13 @@ def found(question: str) -> dict[str, Link]:
 
 @for_each(
     ("question", "name", "how"),
-    [
-        ("Which cities are there?", "municipality", "synonym"),
-        ("Which doctors are there?", "physician", "near"),
-        ("Which employees are there?", "person", "hypernym"),
-        ("Who taught it?", "teacher", "doer"),
-        ("Who taught it?", "teaches", "derivation"),
-        ("Which Danish ones are there?", "Denmark", "demonym"),
-        ("Which American ones are there?", "USA", "code"),
-    ],
+    ("Which cities are there?", "municipality", "synonym"),
+    ("Which doctors are there?", "physician", "near"),
+    ("Which employees are there?", "person", "hypernym"),
+    ("Who taught it?", "teacher", "doer"),
+    ("Who taught it?", "teaches", "derivation"),
+    ("Which Danish ones are there?", "Denmark", "demonym"),
+    ("Which American ones are there?", "USA", "code"),
 )
 def test_a_word_finds_what_means_the_same(question: str, name: str, how: str) -> None:
     assert found(question)[name].how == (how,)
@@ -83,13 +81,11 @@ MEASURED = NameIndex.from_names(
 
 @for_each(
     ("question", "degree", "up", "noun"),
-    [
-        ("Which is the loudest engine?", "superlative", True, "loudness"),
-        ("Which is the least loud engine?", "superlative", False, "loudness"),
-        ("Which is the riskiest engine?", "superlative", True, "riskiness"),
-        ("Which are riskier than 3?", "comparative", True, "riskiness"),
-        ("Which are less frequent than 3?", "comparative", False, "frequency"),
-    ],
+    ("Which is the loudest engine?", "superlative", True, "loudness"),
+    ("Which is the least loud engine?", "superlative", False, "loudness"),
+    ("Which is the riskiest engine?", "superlative", True, "riskiness"),
+    ("Which are riskier than 3?", "comparative", True, "riskiness"),
+    ("Which are less frequent than 3?", "comparative", False, "frequency"),
 )
 def test_adjectives_lead_to_scale_nouns(question: str, degree: str, up: bool, noun: str) -> None:
     linked = link_question(tokenize(question, "en"), MEASURED)

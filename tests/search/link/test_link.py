@@ -210,16 +210,14 @@ def test_a_word_does_not_stand_for_any_other(text: str, word: str) -> None:
 
 @for_each(
     ("text", "forms"),
-    [
-        ("How mnay contries hav a temprature", "how many countries hav a temperature"),
-        ("wich hat wich has a photo", "which hat wich has a photo"),
-        ("averge nubmer of phtos per cuontry", "average number of photos per country"),
-        ("Which moons ater 1990 hvae phoptgraphs", "which moons after 1990 have phoptgraphs"),
-        ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
-        ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
-        (f"{'mna' * 9_000} {'mna' * 400_000}", f"{'mna' * 9_000} {'mna' * 400_000}"),
-        ("¿Cuántas fotogarfías tiene qxzvv?", "cuantas fotografias tiene qxzvv"),
-    ],
+    ("How mnay contries hav a temprature", "how many countries hav a temperature"),
+    ("wich hat wich has a photo", "which hat wich has a photo"),
+    ("averge nubmer of phtos per cuontry", "average number of photos per country"),
+    ("Which moons ater 1990 hvae phoptgraphs", "which moons after 1990 have phoptgraphs"),
+    ("who knows Cuontry or 'cuontry'", "who knows cuontry or cuontry"),
+    ("Wie veile Länder haben ein Raumfahrtfoto", "wie viele lander haben ein raumfahrtfoto"),
+    (f"{'mna' * 9_000} {'mna' * 400_000}", f"{'mna' * 9_000} {'mna' * 400_000}"),
+    ("¿Cuántas fotogarfías tiene qxzvv?", "cuantas fotografias tiene qxzvv"),
 )
 def test_words_one_letter_off_are_corrected(text: str, forms: str) -> None:
     reading = tokenize(text)

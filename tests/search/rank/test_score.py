@@ -66,19 +66,17 @@ def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ("[weights]\ncovered = 1.0\n", "each feature needs one weight"),
-        (format_ranking(FeatureWeights(EVEN), []) + "beauty = 1.0\n", "check beauty"),
-        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "true", 1), "a finite number"),
-        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
-        (
-            format_ranking(FeatureWeights(EVEN), []) + "[graphs]\nzoo = 1\n",
-            "contains no ranking weights",
-        ),
-        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
-        ("graphs = {}", "'weights'"),
-        ("weights =", "contains no ranking weights"),
-    ],
+    ("[weights]\ncovered = 1.0\n", "each feature needs one weight"),
+    (format_ranking(FeatureWeights(EVEN), []) + "beauty = 1.0\n", "check beauty"),
+    (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "true", 1), "a finite number"),
+    (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
+    (
+        format_ranking(FeatureWeights(EVEN), []) + "[graphs]\nzoo = 1\n",
+        "contains no ranking weights",
+    ),
+    (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
+    ("graphs = {}", "'weights'"),
+    ("weights =", "contains no ranking weights"),
 )
 def test_a_file_without_a_ranking_is_told(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(SetupError, match=said):

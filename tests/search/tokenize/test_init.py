@@ -126,14 +126,12 @@ def test_a_minus_belongs_to_the_number_right_behind_it() -> None:
 
 @for_each(
     ("text", "said"),
-    [
-        ("Show the launch sites on a map", "show launch sites"),
-        ("Zeige die Startplätze auf einer Karte", "Zeige Startplätze"),
-        ("Montrez les sites de lancement sur une carte", "Montrez sites lancement"),
-        ("Muestra los sitios de lanzamiento en un mapa", "Muestra sitios lanzamiento"),
-        ("What is the scale of the map?", "scale map"),
-        ("On a map", "map"),
-    ],
+    ("Show the launch sites on a map", "show launch sites"),
+    ("Zeige die Startplätze auf einer Karte", "Zeige Startplätze"),
+    ("Montrez les sites de lancement sur une carte", "Montrez sites lancement"),
+    ("Muestra los sitios de lanzamiento en un mapa", "Muestra sitios lanzamiento"),
+    ("What is the scale of the map?", "scale map"),
+    ("On a map", "map"),
 )
 def test_last_words_that_want_a_map_say_nothing_of_what_is_asked(text: str, said: str) -> None:
     reading = tokenize(text)

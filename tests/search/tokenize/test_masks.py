@@ -12,12 +12,10 @@ from askgraph.search.tokenize import build_question_form, compare_forms, tokeniz
 
 @for_each(
     ("one", "other"),
-    [
-        ("How many moons does Mars have?", "How many dogs does Ann have?"),
-        ("Which moons are larger than Io?", "Which ships are bigger than Mary Rose?"),
-        ("Welcher Mond ist der größte?", "Welcher Hund ist der größte?"),
-        ("List 3 bodies named 'Io'.", "List 12 pets named 'Rex the Second'."),
-    ],
+    ("How many moons does Mars have?", "How many dogs does Ann have?"),
+    ("Which moons are larger than Io?", "Which ships are bigger than Mary Rose?"),
+    ("Welcher Mond ist der größte?", "Welcher Hund ist der größte?"),
+    ("List 3 bodies named 'Io'.", "List 12 pets named 'Rex the Second'."),
 )
 def test_questions_that_ask_alike_have_one_form(one: str, other: str) -> None:
     assert build_question_form(one) == build_question_form(other)
@@ -70,17 +68,15 @@ def linked(question: str) -> dict[str, tuple[str, ...]]:
 
 @for_each(
     ("question", "name", "how"),
-    [
-        ("What is the temperature?", "temp", "short"),
-        ("Which department is it?", "dept", "short"),
-        ("What quantity was sold?", "qty", "short"),
-        ("List each address", "addr", "short"),
-        ("Who is the manager?", "mgr", "short"),
-        ("longitude of the stop", "lng", "short"),
-        ("What is the number of employees?", "noe", "initials"),
-        ("What is the date of birth?", "dob", "initials"),
-        ("What is the GDP?", "gross domestic product", "initials"),
-    ],
+    ("What is the temperature?", "temp", "short"),
+    ("Which department is it?", "dept", "short"),
+    ("What quantity was sold?", "qty", "short"),
+    ("List each address", "addr", "short"),
+    ("Who is the manager?", "mgr", "short"),
+    ("longitude of the stop", "lng", "short"),
+    ("What is the number of employees?", "noe", "initials"),
+    ("What is the date of birth?", "dob", "initials"),
+    ("What is the GDP?", "gross domestic product", "initials"),
 )
 def test_a_short_name_is_found_by_what_it_is_short_for(question: str, name: str, how: str) -> None:
     assert how in linked(question)[name]
@@ -88,12 +84,10 @@ def test_a_short_name_is_found_by_what_it_is_short_for(question: str, name: str,
 
 @for_each(
     ("question", "name"),
-    [
-        ("Which categories are there?", "cat"),
-        ("List the articles", "art"),
-        ("Show the tempo", "temp"),
-        ("Show the invoice date", "id"),
-    ],
+    ("Which categories are there?", "cat"),
+    ("List the articles", "art"),
+    ("Show the tempo", "temp"),
+    ("Show the invoice date", "id"),
 )
 def test_a_word_is_no_short_form_of_another(question: str, name: str) -> None:
     assert name not in linked(question) or linked(question)[name] != ("short",)

@@ -13,10 +13,8 @@ from askgraph.workspace.run_sync import run_coroutine
 
 @for_each(
     ("question", "ordered"),
-    [
-        ("How many animals live in each enclosure?", False),
-        ("List all birds ordered by weight.", True),
-    ],
+    ("How many animals live in each enclosure?", False),
+    ("List all birds ordered by weight.", True),
 )
 def test_an_answer_tells_its_form(question: str, ordered: bool, open_zoo: KnowledgeGraph) -> None:
     trace = trace_of(Question(question), method=GraphSearch(), name="", graphs=[open_zoo])
@@ -37,17 +35,15 @@ def held(question: str) -> str | None:
 
 @for_each(
     ("question", "text"),
-    [
-        ("Which films have the word 'Dark' in their titles?", "Dark"),
-        ("Which films have 'Dark Star' in their titles?", "Dark Star"),
-        ("Which keepers have names containing the letter a?", "a"),
-        ("Which keepers' first name contains ROY?", "ROY"),
-        ("Which cities have a post code starting with 4?", "4"),
-        ("Which towns start with San Diego?", "San Diego"),
-        ('Welche Filme, deren Titel "Dark" enthält, gibt es?', "Dark"),
-        ("¿Qué películas tienen la palabra 'Luna' en su título?", "Luna"),
-        ("Quels films contiennent le mot « Lune » dans leur titre ?", "Lune"),
-    ],
+    ("Which films have the word 'Dark' in their titles?", "Dark"),
+    ("Which films have 'Dark Star' in their titles?", "Dark Star"),
+    ("Which keepers have names containing the letter a?", "a"),
+    ("Which keepers' first name contains ROY?", "ROY"),
+    ("Which cities have a post code starting with 4?", "4"),
+    ("Which towns start with San Diego?", "San Diego"),
+    ('Welche Filme, deren Titel "Dark" enthält, gibt es?', "Dark"),
+    ("¿Qué películas tienen la palabra 'Luna' en su título?", "Luna"),
+    ("Quels films contiennent le mot « Lune » dans leur titre ?", "Lune"),
 )
 def test_a_text_is_quoted_or_named_after_its_kind(question: str, text: str) -> None:
     assert held(question) == text
@@ -55,12 +51,10 @@ def test_a_text_is_quoted_or_named_after_its_kind(question: str, text: str) -> N
 
 @for_each(
     "question",
-    [
-        "Which countries contain Berlin?",
-        "Which boxes have 'Widgets'?",
-        "Which parks include a lake?",
-        "Which animals live with Kito?",
-    ],
+    "Which countries contain Berlin?",
+    "Which boxes have 'Widgets'?",
+    "Which parks include a lake?",
+    "Which animals live with Kito?",
 )
 def test_to_contain_or_to_have_a_thing_is_no_condition_on_a_text(question: str) -> None:
     assert held(question) is None

@@ -39,13 +39,11 @@ def under(veil: TermMasker, asked: str = ASKED) -> Context:
 
 @for_each(
     ("asked", "shown"),
-    [
         (ASKED, "Which moons of hidden:e1 were discovered after hidden:v1 (a year, or a number)?"),
         ("How heavy is Saturn's moon Titan?", "How heavy is hidden:e1's moon hidden:e2?"),
         ("Who was born on 5 March 1934?", "Who was born on hidden:v1 (a date)?"),
         ("Which moons are there?", "Which moons are there?"),
         ("Which one of the planets is the largest?", "Which one of the planets is the largest?"),
-    ],
 )  # fmt: skip
 def test_a_question_names_no_thing_or_value(near: KnowledgeGraph, asked: str, shown: str) -> None:
     assert veil_of(near, asked).mask_question() == shown
@@ -83,29 +81,27 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 @for_each(
     ("asked", "shown"),
-    [
-        ("salary of r:p1?", "salary of hidden:e1?"),
-        ("ex:salary of <http://ex.org/res/p1>?", "ex:salary of hidden:e1?"),
-        ("Who is in http://ex.org/res/c1?", "Who is in hidden:e1?"),
-        ("Who has the code zz99?", "Who has the code hidden:v1 (a text)?"),
-        ("Who has the code QX-774-b?", "Who has the code hidden:v1 (a text)?"),
-        ("What has code 12/2004?", "What has code hidden:v1 (a text)?"),
-        ("Where does R2-D2 live?", "Where does hidden:e1 live?"),
-        ("Is the salary -4200?", "Is the salary hidden:v1 (a number)?"),
-        ("A salary of thirty-four?", "A salary of hidden:v1 (a number)?"),
-        ("Who was born on 12.03.1957?", "Who was born on hidden:v1 (a date)?"),
-        ("code at 2021-05-06T07:08:09Z?", "code at hidden:v1 (a date and time)?"),
-        ("Which city is 香港?", "Which city is hidden:e1?"),
-        ("李小龍的薪水?", "hidden:e1的薪水?"),
-        ("Where does Брюс Ли live?", "Where does hidden:e1 live?"),
-        (
-            "Author of How to Cook a Wolf Without Losing Your Patience or Your Favourite Pan?",
-            "Author of hidden:e1?",
-        ),
-        ("Who is Lovelace?", "Who is hidden:v1 (a text)?"),
-        ("Which persons are mentored by a city?", "Which persons are mentored by a city?"),
-        ("Is there a pension scheme?", "Is there a pension scheme?"),
-    ],
+    ("salary of r:p1?", "salary of hidden:e1?"),
+    ("ex:salary of <http://ex.org/res/p1>?", "ex:salary of hidden:e1?"),
+    ("Who is in http://ex.org/res/c1?", "Who is in hidden:e1?"),
+    ("Who has the code zz99?", "Who has the code hidden:v1 (a text)?"),
+    ("Who has the code QX-774-b?", "Who has the code hidden:v1 (a text)?"),
+    ("What has code 12/2004?", "What has code hidden:v1 (a text)?"),
+    ("Where does R2-D2 live?", "Where does hidden:e1 live?"),
+    ("Is the salary -4200?", "Is the salary hidden:v1 (a number)?"),
+    ("A salary of thirty-four?", "A salary of hidden:v1 (a number)?"),
+    ("Who was born on 12.03.1957?", "Who was born on hidden:v1 (a date)?"),
+    ("code at 2021-05-06T07:08:09Z?", "code at hidden:v1 (a date and time)?"),
+    ("Which city is 香港?", "Which city is hidden:e1?"),
+    ("李小龍的薪水?", "hidden:e1的薪水?"),
+    ("Where does Брюс Ли live?", "Where does hidden:e1 live?"),
+    (
+        "Author of How to Cook a Wolf Without Losing Your Patience or Your Favourite Pan?",
+        "Author of hidden:e1?",
+    ),
+    ("Who is Lovelace?", "Who is hidden:v1 (a text)?"),
+    ("Which persons are mentored by a city?", "Which persons are mentored by a city?"),
+    ("Is there a pension scheme?", "Is there a pension scheme?"),
 )
 def test_odd_writing_is_hidden_in_one_piece(odd: KnowledgeGraph, asked: str, shown: str) -> None:
     assert veil_of(odd, asked).mask_question() == shown
@@ -134,15 +130,13 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
 
 @for_each(
     ("text", "checked"),
-    [
-        (
-            "see Ada King, Countess of Lovelace and Several Other Distant Foreign Places, "
-            "香港 and 李小龍的",
-            "see hidden:e1, hidden:e2 and hidden:e3的",
-        ),
-        ('<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>', None),
-        ('classes: ex:Pension 55\nex:lives "lives in" → xsd:decimal', None),
-    ],
+    (
+        "see Ada King, Countess of Lovelace and Several Other Distant Foreign Places, "
+        "香港 and 李小龍的",
+        "see hidden:e1, hidden:e2 and hidden:e3的",
+    ),
+    ('<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>', None),
+    ('classes: ex:Pension 55\nex:lives "lives in" → xsd:decimal', None),
 )
 def test_the_last_look_finds_names_of_any_length_and_leaves_the_schema_and_placeholders(
     odd: KnowledgeGraph, text: str, checked: str | None
@@ -189,7 +183,6 @@ def test_literals_of_the_graph_and_things_are_written_as_placeholders(near: Know
 
 @for_each(
     "query",
-    [
         "SELECT ?m { ?m ont:orbits space:Saturn ; rdfs:label \"Titan\"@en }",
         "SELECT ?m { ?m ont:diameter ?d FILTER(?d > 500.5 && ?d < 1e4) } LIMIT 3",
         'SELECT ?m { ?m ont:discoveryYear "1655"^^xsd:gYear FILTER(?x != "a \\"quote\\"") }',
@@ -197,7 +190,6 @@ def test_literals_of_the_graph_and_things_are_written_as_placeholders(near: Know
         "ASK { ?m ont:orbits space:Saturn . FILTER(REGEX(?l, \"^Tit\", \"i\")) }",
         "SELECT * { VALUES ?m { space:Titan space:Rhea } ?m ont:orbits+ ?s }",
         "SELECT ?m { SERVICE <askgraph:sample> { ?m a ont:Moon } }",
-    ],
 )  # fmt: skip
 def test_a_masked_query_means_the_same_once_unveiled(near: KnowledgeGraph, query: str) -> None:
     veil = veil_of(near)
@@ -219,20 +211,18 @@ def _plain(query: str) -> str:
 
 @for_each(
     ("written", "meant"),
-    [
-        ("?m ont:orbits hidden:e1", "?m ont:orbits <https://example.org/space/Saturn>"),
-        ("?m ont:orbits <hidden:e1>", "?m ont:orbits <https://example.org/space/Saturn>"),
-        ('?m ont:orbits "hidden:e1"', "?m ont:orbits <https://example.org/space/Saturn>"),
-        ('FILTER(?name = "hidden:e1")', 'FILTER(?name = "Saturn")'),
-        ("FILTER(YEAR(?d) > hidden:v1)", "FILTER(YEAR(?d) > 1850)"),
-        ("FILTER(?y > hidden:v1^^xsd:gYear)", 'FILTER(?y > "1850"^^xsd:gYear)'),
-        ('FILTER(?d > "hidden:v1-01-01"^^xsd:date)', 'FILTER(?d > "1850-01-01"^^xsd:date)'),
-        ("} LIMIT hidden:v1", "} LIMIT 1850"),
-        (
-            "PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9",
-            "ASK { <https://example.org/space/Saturn> ?p ?o } ",
-        ),
-    ],
+    ("?m ont:orbits hidden:e1", "?m ont:orbits <https://example.org/space/Saturn>"),
+    ("?m ont:orbits <hidden:e1>", "?m ont:orbits <https://example.org/space/Saturn>"),
+    ('?m ont:orbits "hidden:e1"', "?m ont:orbits <https://example.org/space/Saturn>"),
+    ('FILTER(?name = "hidden:e1")', 'FILTER(?name = "Saturn")'),
+    ("FILTER(YEAR(?d) > hidden:v1)", "FILTER(YEAR(?d) > 1850)"),
+    ("FILTER(?y > hidden:v1^^xsd:gYear)", 'FILTER(?y > "1850"^^xsd:gYear)'),
+    ('FILTER(?d > "hidden:v1-01-01"^^xsd:date)', 'FILTER(?d > "1850-01-01"^^xsd:date)'),
+    ("} LIMIT hidden:v1", "} LIMIT 1850"),
+    (
+        "PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9",
+        "ASK { <https://example.org/space/Saturn> ?p ?o } ",
+    ),
 )
 def test_placeholders_are_read_anywhere(near: KnowledgeGraph, written: str, meant: str) -> None:
     veil = veil_of(near)
