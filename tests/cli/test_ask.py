@@ -209,11 +209,7 @@ def test_csv_has_the_columns_that_answer_and_with_context_all(llm_server: LlmSer
 
     alone, beside = by_model(llm_server, *asked), by_model(llm_server, *asked, "--context")
 
-    assert alone.stdout.splitlines() == [
-        "owner",
-        "http://pets.example/Ann",
-        "http://pets.example/Bob",
-    ]
+    assert alone.stdout.split() == "owner http://pets.example/Ann http://pets.example/Bob".split()
     assert beside.stdout.splitlines() == [
         "pet,owner",
         "http://pets.example/Rex,http://pets.example/Ann",

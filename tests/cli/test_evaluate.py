@@ -33,11 +33,8 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
     assert found["unanswerable"] == {"n": 1, "refused": 1} and list(found["by_tag"]) == ["easy"]
     kept = read_run(tmp_path / "kept")
     assert [(record.id, record.f1) for record in kept.records] == [("a", 1), ("b", 0), ("c", 1)]
-    assert [detail.steps[-1]["step"] for detail in kept.iterate_details()] == [
-        "answer",
-        "answer",
-        "refusal",
-    ]
+    ends = [detail.steps[-1]["step"] for detail in kept.iterate_details()]
+    assert ends == ["answer", "answer", "refusal"]
     # Evaluate shows people a table.
     install(tmp_path, {"Jupiter?": JUPITER, "Mars?": "bug"})
     done = run("evaluate", questions(tmp_path, *GOLD), "-g", "moons")

@@ -1,13 +1,16 @@
-"""`sparql-llm` on a small graph with scripted replies, for the tests of what it does and shows."""
+"""Methods on a small graph with scripted replies, for the tests of what they do and show."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
+from askgraph.llm import Request
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
+from askgraph.methods import Method
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, PreviousQuestion, Question, Trace
+from askgraph.trace import Answer, Question, Trace
 from askgraph.workspace.run_sync import run_coroutine
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
@@ -19,19 +22,26 @@ ASKED = "Which moons orbit Jupiter?"
 GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }\n```"
 
 
-def run(
-    replies: Sequence[ScriptedReply],
-    graph: KnowledgeGraph,
-    *,
-    question: str = ASKED,
-    before: tuple[PreviousQuestion, ...] = (),
+def run_method(
+    plugin: Callable[..., Method],
+    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
+    *graphs: KnowledgeGraph,
+    question: str | Question = ASKED,
     **settings: object,
 ) -> tuple[Trace, ScriptedModel]:
-    """Ask, with these settings; the model notes what it is told."""
+    """Ask a method, with these settings; the model notes what it is told."""
     model = ScriptedModel(replies)
-    method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
-    asked = Question(question, before=before)
-    return run_coroutine(trace_of(asked, method=method, name="sparql-llm", graphs=[graph])), model
+    asked = Question(question) if isinstance(question, str) else question
+    tracing = trace_of(asked, method=plugin(model, **settings), name="scripted", graphs=graphs)
+    return run_coroutine(tracing), model
+
+
+run = partial(run_method, SparqlLlm)
+
+
+def last_message(model: ScriptedModel, request: int) -> str:
+    """The last message of a request."""
+    return str(model.requests[request].messages[-1])
 
 
 def told(model: ScriptedModel, request: int = 0) -> str:

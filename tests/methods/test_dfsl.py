@@ -5,33 +5,30 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.each import for_each
 from tests.graphs import MOONS
-from tests.methods.moons_asked import names
+from tests.methods.moons_asked import ASKED, EX, names, run_method, told
+from tests.methods.moons_asked import EXAMPLES as MOON_EXAMPLES
 
 from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import Choice
-from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.dfsl import Dfsl
 from askgraph.sparql.results import SelectResult
-from askgraph.trace import Answer, Draft, Question, Refusal, Thought, Trace
+from askgraph.trace import Answer, Draft, Question, Refusal, Thought
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 
-EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
 EXAMPLES = (
-    QueryExample("Which moons orbit Mars?", EX + "SELECT ?m { ?m onto:orbits :Mars }"),
-    QueryExample("What is the code of Mars?", EX + "SELECT ?c { :Mars onto:code ?c }"),
+    *MOON_EXAMPLES,
     QueryExample("How large is Europa?", EX + "SELECT ?r { :Europa onto:radius ?r }"),
 )
 GOOD = "<sparql>SELECT ?m WHERE { ?m onto:orbits :Jupiter }</sparql>"
@@ -45,25 +42,9 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
     return replace(moons, examples=EXAMPLES)
 
 
-def run(
-    replies: Sequence[ScriptedReply],
-    graph: KnowledgeGraph,
-    *,
-    question: str | Question = "",
-    **settings: object,
-) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel(replies)
-    method = Dfsl(model, **settings)  # type: ignore[arg-type]
-    asked = question if isinstance(question, Question) else Question(question or ASKED)
-    return run_coroutine(trace_of(asked, method=method, name="dfsl", graphs=[graph])), model
+run = partial(run_method, Dfsl)
 
-
-ASKED = "Which moons orbit Jupiter?"
 LINKED = Question(ASKED, given=("http://example.org/Jupiter", "http://example.org/onto#orbits"))
-
-
-def told(model: ScriptedModel) -> str:
-    return "\n".join(str(getattr(m, "text", "")) for m in model.requests[0].messages)
 
 
 def test_one_call_with_the_nearest_examples_and_the_terms_of_the_question(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.methods.moons_asked import run_method
 
 import askgraph
 from askgraph import sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
@@ -19,18 +19,12 @@ from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, Question, Refusal, Trace
+from askgraph.trace import Answer, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import run_coroutine
 
 
 def asked(graph: KnowledgeGraph, reply: str, question: str) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel([reply])
-    method = Direct(model)
-    trace = run_coroutine(
-        trace_of(Question(question), method=method, name="direct", graphs=[graph])
-    )
-    return trace, model
+    return run_method(Direct, [reply], graph, question=question)
 
 
 def said(*answers: str, known: bool = True, yes: bool | None = None) -> str:

@@ -1,41 +1,27 @@
 """Graf von Data with scripted models: written actions are done, told, confirmed, and replayed."""
 
-from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
-from tests.methods.moons_asked import names
+from tests.methods.moons_asked import last_message as told
+from tests.methods.moons_asked import names, run_method
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request, User
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.graf_von_data import Action, GrafVonData, parse_actions
-from askgraph.trace import Answer, Question, Refusal, Trace
-from askgraph.workspace.run_sync import run_coroutine
+from askgraph.trace import Answer, Refusal
 
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
 BROKEN = "query('SELECT ?x { ?x onto:radius ?r . FILTER(?r > }') | success('big ones')"
 
 
-def run(
-    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
-    *graphs: KnowledgeGraph,
-    question: str = "Which moons orbit Jupiter?",
-    **settings: object,
-) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel(replies)
-    method = GrafVonData(model, **settings)  # type: ignore[arg-type]
-    trace = run_coroutine(trace_of(Question(question), method=method, name="gvd", graphs=graphs))
-    return trace, model
-
-
-def told(model: ScriptedModel, request: int) -> str:
-    return str(model.requests[request].messages[-1])
+run = partial(run_method, GrafVonData)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,23 @@
 """GRASP with scripted models: what it shows them, does for them, and makes of what they say."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from tests.each import for_each
-from tests.methods.moons_asked import names
+from tests.methods.moons_asked import last_message as told
+from tests.methods.moons_asked import names, run_method
 
 from askgraph.errors import Overloaded, SetupError
-from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.grasp import Grasp
-from askgraph.trace import Answer, PreviousQuestion, Prompt, Question, Refusal, ToolUse, Trace
-from askgraph.workspace.run_sync import run_coroutine
+from askgraph.trace import Answer, PreviousQuestion, Prompt, Question, Refusal, ToolUse
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
@@ -44,20 +44,7 @@ def answered(query: str, *columns: str, **more: object) -> ToolCall:
 TRIPLES = call("execute", query="CONSTRUCT WHERE { ?s ?p ?o }")
 
 
-def run(
-    replies: Sequence[ScriptedReply] | Callable[[Request], ScriptedReply],
-    *graphs: KnowledgeGraph,
-    question: str | Question = "Which moons orbit Jupiter?",
-    **settings: object,
-) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel(replies)
-    method = Grasp(model, **{"feedback": "never", **settings})  # type: ignore[arg-type]
-    asked = Question(question) if isinstance(question, str) else question
-    return run_coroutine(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
-
-
-def told(model: ScriptedModel, request: int) -> str:
-    return str(model.requests[request].messages[-1])
+run = partial(run_method, Grasp, feedback="never")
 
 
 def test_an_answer_at_once_takes_one_call_of_the_model(moons: KnowledgeGraph) -> None:

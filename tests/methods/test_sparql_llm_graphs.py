@@ -1,21 +1,20 @@
 """SPARQL-LLM over two graphs: which one a query is for, and what it may join."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.graphs import MOONS
-from tests.methods.moons_asked import fenced, names, told
+from tests.methods.moons_asked import fenced, names, run_method, told
 from tests.servers.sparql import SparqlServer
 
-from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
-from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.trace import Answer, Question, Refusal, Trace
+from askgraph.trace import Answer, Refusal
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import run_coroutine
 
@@ -56,21 +55,11 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         run_coroutine(graph.endpoint.close())
 
 
-def run(
-    replies: Sequence[ScriptedReply],
-    graphs: Sequence[KnowledgeGraph],
-    *,
-    question: str = ASKED,
-    **settings: object,
-) -> tuple[Trace, ScriptedModel]:
-    model = ScriptedModel(replies)
-    method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
-    asked = trace_of(Question(question), method=method, name="sparql-llm", graphs=graphs)
-    return run_coroutine(asked), model
+run = partial(run_method, SparqlLlm, question=ASKED)
 
 
 def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
-    trace, model = run([fenced(JOIN.format("askgraph:moons"))], graphs)
+    trace, model = run([fenced(JOIN.format("askgraph:moons"))], *graphs)
 
     answer = trace.outcome
     assert isinstance(answer, Answer) and names(answer) == {"Io", "Europa"}
@@ -81,7 +70,7 @@ def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
 
 @pytest.mark.parametrize("line", ["# graph: moons\n", "#+ endpoint: askgraph:moons\n", ""])
 def test_the_graph_is_the_one_named_or_that_fits(graphs: list[KnowledgeGraph], line: str) -> None:
-    trace, _ = run([fenced(f"{line}SELECT ?m WHERE {{ ?m onto:orbits :Jupiter }}")], graphs[::-1])
+    trace, _ = run([fenced(f"{line}SELECT ?m WHERE {{ ?m onto:orbits :Jupiter }}")], *graphs[::-1])
 
     assert isinstance(trace.outcome, Answer) and trace.outcome.graph == "moons"
     assert names(trace.outcome) == {"Io", "Europa"}
@@ -89,7 +78,7 @@ def test_the_graph_is_the_one_named_or_that_fits(graphs: list[KnowledgeGraph], l
 
 def test_a_graph_that_is_not_there_is_told(graphs: list[KnowledgeGraph]) -> None:
     wrong = fenced("# graph: stars\nSELECT ?m WHERE { ?m onto:orbits :Jupiter }")
-    trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], graphs)
+    trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], *graphs)
 
     assert "no graph 'stars'" in told(model, 1) and "moons, visits" in told(model, 1)
     assert isinstance(trace.outcome, Answer)
@@ -97,7 +86,7 @@ def test_a_graph_that_is_not_there_is_told(graphs: list[KnowledgeGraph]) -> None
 
 def test_a_fault_in_a_service_is_told_before_anything_runs(graphs: list[KnowledgeGraph]) -> None:
     wrong = fenced(JOIN.format("askgraph:moons").replace("onto:orbits", "onto:revolvesAround"))
-    trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], graphs)
+    trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], *graphs)
 
     assert "onto:revolvesAround" in told(model, 1) and "onto:orbits" in told(model, 1)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -113,8 +102,8 @@ def test_an_example_that_joins_the_graphs_comes_before_others(graphs: list[Knowl
     first = replace(graphs[0], examples=(alone, joining))
     good = fenced(JOIN.format("askgraph:moons"))
 
-    _, both = run([good], [first, graphs[1]], shots=1)
-    _, single = run([good, good], [first], shots=1, revisions=0)
+    _, both = run([good], first, graphs[1], shots=1)
+    _, single = run([good, good], first, shots=1, revisions=0)
 
     assert joining.question in told(both) and joining.question not in told(single)
 
@@ -148,7 +137,7 @@ class TestServers:
     def test_a_question_that_needs_both_is_joined_and_nothing_else_is_asked(
         self, remote: list[KnowledgeGraph], servers: list[SparqlServer]
     ) -> None:
-        trace, model = run([fenced(DECLARED + JOIN.format(servers[0].url))], remote)
+        trace, model = run([fenced(DECLARED + JOIN.format(servers[0].url))], *remote)
 
         assert f"SERVICE <{servers[0].url}>" in told(model)
         assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -158,7 +147,7 @@ class TestServers:
         self, remote: list[KnowledgeGraph], servers: list[SparqlServer]
     ) -> None:
         elsewhere = fenced(DECLARED + JOIN.format(servers[2].url))
-        trace, model = run([elsewhere] * 4, remote)
+        trace, model = run([elsewhere] * 4, *remote)
 
         assert servers[2].requests == []
         assert isinstance(trace.outcome, Refusal)

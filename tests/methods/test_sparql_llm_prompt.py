@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.methods.moons_asked import EX, EXAMPLES, GOOD, run, told
+from tests.methods.moons_asked import ASKED, EX, EXAMPLES, GOOD, run, told
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -14,7 +14,7 @@ from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import estimate_input_tokens
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.trace import PreviousQuestion
+from askgraph.trace import PreviousQuestion, Question
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_the_message_stays_below_its_bound(moons: KnowledgeGraph, room: int, mos
         PreviousQuestion(f"Question {n}?", "SELECT * " + "{ ?a ?b ?c } " * 40) for n in range(20)
     )
     graph = replace(moons, examples=many)
-    _, model = run([GOOD], graph, before=before, shots=200, room=room)
+    _, model = run([GOOD], graph, question=Question(ASKED, before=before), shots=200, room=room)
 
     assert most - 1_500 < estimate_input_tokens(model.requests[0]) <= most
     assert "Question 19?" in told(model) and "Question: Which moons orbit" in told(model)

@@ -171,12 +171,9 @@ def test_policies() -> None:
     assert (policy.wrong, policy.right) == (4, 3)
     # One graph alone has no limit of others.
     names = [one.name for one in evaluate_policies(RECORDS[:1], MAIN)]
-    assert names == [
-        "as answered",
-        "execution",
-        "refusal and execution",
-        "confidence, limit in hindsight",
-    ]
+    assert "|".join(names) == (
+        "as answered|execution|refusal and execution|confidence, limit in hindsight"
+    )
     assert evaluate_policies(RECORDS[:1], MAIN)[0].caught is None
 
 

@@ -28,12 +28,9 @@ QUERIES = st.builds(
     "{}{} # {}\nFILTER(?o != {!r})".format,
     st.sampled_from(["", EX, f"{EX}PREFIX b: <http://b/>\n", "PREFIX ex: <http://other/>\n"]),
     st.sampled_from(
-        [
-            "SELECT * { ?s ?p ?o }",
-            "ASK { }",
-            "DESCRIBE <http://a>",
-            "SELECT ?s { ?s ?p ex:o ; b:p 1 }",
-        ]
+        "SELECT * { ?s ?p ?o }|ASK { }|DESCRIBE <http://a>|SELECT ?s { ?s ?p ex:o ; b:p 1 }".split(
+            "|"
+        )
     ),
     TEXTS.map(lambda text: " ".join(text.split())),
     st.integers(),
