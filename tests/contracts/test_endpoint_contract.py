@@ -168,17 +168,15 @@ async def test_order_is_kept(endpoint: Endpoint) -> None:
 
 @for_each(
     ("query", "error"),
-    [
-        ("INSERT DATA { <a:b> <a:c> 1 }", ForbiddenQuery),
-        ("DROP ALL", ForbiddenQuery),
-        ("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }", ForbiddenQuery),
-        ("SELECT * { ?s ?p ?o SERVICE ?s { ?s ?p ?o } }", ForbiddenQuery),
-        ("SELECT * { ?s ?p ?o", QuerySyntaxError),
-        ("", QuerySyntaxError),
-        ("what is the moon?", QuerySyntaxError),
-        ("SELECT * { ?s nowhere:p ?o }", QuerySyntaxError),
-        ("ASK { ?s ?p ?o }", QueryError),
-    ],
+    ("INSERT DATA { <a:b> <a:c> 1 }", ForbiddenQuery),
+    ("DROP ALL", ForbiddenQuery),
+    ("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }", ForbiddenQuery),
+    ("SELECT * { ?s ?p ?o SERVICE ?s { ?s ?p ?o } }", ForbiddenQuery),
+    ("SELECT * { ?s ?p ?o", QuerySyntaxError),
+    ("", QuerySyntaxError),
+    ("what is the moon?", QuerySyntaxError),
+    ("SELECT * { ?s nowhere:p ?o }", QuerySyntaxError),
+    ("ASK { ?s ?p ?o }", QueryError),
 )
 async def test_what_may_not_run_is_refused(
     endpoint: Endpoint, query: str, error: type[QueryError]

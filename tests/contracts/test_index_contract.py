@@ -67,15 +67,13 @@ def test_the_indices_are_there() -> None:
 @every_index
 @for_each(
     ("text", "expected"),
-    [
-        ("albert einstein", EINSTEIN),
-        ("FALK", FALK),
-        ("Columbo", FALK),
-        ("tokyo tower", TOKYO),
-        ("東京タワー", TOKYO),
-        ("башня", TOKYO),
-        ("Zurich", LITERAL),
-    ],
+    ("albert einstein", EINSTEIN),
+    ("FALK", FALK),
+    ("Columbo", FALK),
+    ("tokyo tower", TOKYO),
+    ("東京タワー", TOKYO),
+    ("башня", TOKYO),
+    ("Zurich", LITERAL),
 )
 def test_a_name_or_synonym_in_any_script_comes_first(
     built: Built, name: str, text: str, expected: Resource
@@ -187,12 +185,10 @@ def test_progress_tells_how_many_were_read(tmp_path: Path, name: str) -> None:
 @every_index
 @for_each(
     ("resources", "message"),
-    [
-        ([Resource("", "Nothing")], "has no IRI; its label is 'Nothing'"),
-        ([FALK, EINSTEIN, FALK], "'http://example.org/1' occurs twice"),
-        ([Resource(EX, "Infinite", (), float("inf"))], "is inf, not a number"),
-        ([Resource(EX, "None", (), float("nan"))], "is nan, not a number"),
-    ],
+    ([Resource("", "Nothing")], "has no IRI; its label is 'Nothing'"),
+    ([FALK, EINSTEIN, FALK], "'http://example.org/1' occurs twice"),
+    ([Resource(EX, "Infinite", (), float("inf"))], "is inf, not a number"),
+    ([Resource(EX, "None", (), float("nan"))], "is nan, not a number"),
 )
 def test_unsound_resources_are_refused_and_nothing_is_left(
     tmp_path: Path, name: str, resources: list[Resource], message: str

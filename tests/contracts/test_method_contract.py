@@ -265,12 +265,10 @@ BEFORE = (PreviousQuestion("Which moons orbit Jupiter?", QUERY),)
 @for_each("name", METHODS)
 @for_each(
     ("text", "wanted"),
-    [
-        ("And Mars?", {"http://example.org/Phobos"}),
-        ("How many are these?", {"2"}),
-        ("Only the first one", {"http://example.org/Europa"}),
-        ("Which of them is the largest?", {"http://example.org/Io"}),
-    ],
+    ("And Mars?", {"http://example.org/Phobos"}),
+    ("How many are these?", {"2"}),
+    ("Only the first one", {"http://example.org/Europa"}),
+    ("Which of them is the largest?", {"http://example.org/Io"}),
 )
 async def test_every_method_understands_a_question_that_follows_another(
     place: Workspace,

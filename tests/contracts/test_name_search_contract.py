@@ -152,11 +152,9 @@ def test_a_search_is_made_from_its_name() -> None:
 @for_each("name", OVER_HTTP)
 @for_each(
     ("fault", "error"),
-    [
-        (faults.status(503), Overloaded),
-        (faults.status(404), ErrorReply),
-        (faults.body("<html>Sign in</html>"), MalformedReply),
-    ],
+    (faults.status(503), Overloaded),
+    (faults.status(404), ErrorReply),
+    (faults.body("<html>Sign in</html>"), MalformedReply),
 )
 async def test_a_service_that_fails_says_so(
     name: str, fault: Fault, error: type[ServiceError]

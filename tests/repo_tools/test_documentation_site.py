@@ -19,17 +19,15 @@ ROOT = Path(__file__).parents[2]
 
 @for_each(
     "source, text, becomes",
-    [
-        ("README.md", "[a](docs/python.md#b)", "[a](python.md#b)"),
-        ("docs/python.md", "[a](../README.md#safety)", "[a](index.md#safety)"),
-        ("docs/how-to/method.md", "[a](../../CONTRIBUTING.md)", "[a](../contributing.md)"),
-        ("README.md", "[a](docs/decisions)", "[a](decisions/index.md)"),
-        ("docs/decisions/0001-x.md", "[a](../python.md)", "[a](../python.md)"),
-        ("docs/how-to/method.md", "[a](../../src/askgraph/trace/__init__.py)", "a"),
-        ("docs/temporal.md", "[a](../src/askgraph/graph/profile/units.toml)", "a"),
-        ("docs/x.md", "[a](https://example.org/) [b](#c)", "[a](https://example.org/) [b](#c)"),
-        ("docs/x.md", "```\n[a](../README.md)\n```\n", "```\n[a](../README.md)\n```\n"),
-    ],
+    ("README.md", "[a](docs/python.md#b)", "[a](python.md#b)"),
+    ("docs/python.md", "[a](../README.md#safety)", "[a](index.md#safety)"),
+    ("docs/how-to/method.md", "[a](../../CONTRIBUTING.md)", "[a](../contributing.md)"),
+    ("README.md", "[a](docs/decisions)", "[a](decisions/index.md)"),
+    ("docs/decisions/0001-x.md", "[a](../python.md)", "[a](../python.md)"),
+    ("docs/how-to/method.md", "[a](../../src/askgraph/trace/__init__.py)", "a"),
+    ("docs/temporal.md", "[a](../src/askgraph/graph/profile/units.toml)", "a"),
+    ("docs/x.md", "[a](https://example.org/) [b](#c)", "[a](https://example.org/) [b](#c)"),
+    ("docs/x.md", "```\n[a](../README.md)\n```\n", "```\n[a](../README.md)\n```\n"),
 )
 def test_a_link_holds_on_the_site(source: str, text: str, becomes: str) -> None:
     assert relinked(text, source) == becomes

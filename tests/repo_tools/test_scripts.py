@@ -29,15 +29,10 @@ TOOL = Path(__file__).parents[2] / "tools" / "virtuoso.sh"
 
 @for_each(
     ("arguments", "code", "said"),
-    [
-        (["help"], 2, r"(?s).*start --buffers N.*20000 are 180 MiB.*virtuoso-opensource-7-bin\.\n"),
-        *(
-            (["start", "--buffers", n], 1, ".*not a number of pages.*\n")
-            for n in ("many", "0", "-5")
-        ),
-        *((["start", "--buffers", n], 1, ".*not a number of pages.*\n") for n in ("1e6", "")),
-        (["start", "--memory", "4000"], 1, "virtuoso.sh: start knows no --memory\n"),
-    ],
+    (["help"], 2, r"(?s).*start --buffers N.*20000 are 180 MiB.*virtuoso-opensource-7-bin\.\n"),
+    *((["start", "--buffers", n], 1, ".*not a number of pages.*\n") for n in ("many", "0", "-5")),
+    *((["start", "--buffers", n], 1, ".*not a number of pages.*\n") for n in ("1e6", "")),
+    (["start", "--memory", "4000"], 1, "virtuoso.sh: start knows no --memory\n"),
 )
 def test_a_virtuoso_says_how_it_is_started(arguments: list[str], code: int, said: str) -> None:
     done = subprocess.run([TOOL, *arguments], capture_output=True, text=True)

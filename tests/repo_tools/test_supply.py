@@ -30,13 +30,8 @@ def test_a_package_that_is_locked_anew_has_to_be_put_on_the_page() -> None:
 
 @for_each(
     ("licence", "fine"),
-    [
-        *(
-            (good, True)
-            for good in ("MIT", "GPL-3.0-only OR MIT", "MIT AND (0BSD OR GPL-2.0-only)")
-        ),
-        *((bad, False) for bad in ("MIT AND GPL-2.0-only", "unknown", "")),
-    ],
+    *((good, True) for good in ("MIT", "GPL-3.0-only OR MIT", "MIT AND (0BSD OR GPL-2.0-only)")),
+    *((bad, False) for bad in ("MIT AND GPL-2.0-only", "unknown", "")),
 )
 def test_a_licence_is_allowed_by_all_its_parts_or_one_alternative(licence: str, fine: bool) -> None:
     told = faults([replace(NUMPY, licence=licence)], [NUMPY])

@@ -24,31 +24,29 @@ def typed(text: str, datatype: str) -> Literal:
 
 @for_each(
     ("one", "other"),
-    [
-        (Literal(1), Literal("1")),
-        (Literal(1), typed("1.0", voc.XSD_DECIMAL)),
-        (typed("1E0", voc.XSD_DOUBLE), typed("+1", voc.XSD_BYTE)),
-        (typed("007", voc.XSD_INTEGER), Literal(7)),
-        (typed("1", voc.XSD_BOOLEAN), Literal("true")),
-        (Literal("Mond", language="de"), Literal("Mond")),
-        (Literal("e\u0301"), Literal("\u00e9")),
-        (NamedNode("http://example.org/Moon"), Literal("http://example.org/Moon")),
-        (typed("2020-01-01", voc.XSD_DATE), typed("2020-01-01T00:00:00Z", voc.XSD_DATE_TIME)),
-        (
-            typed("2020-01-01T02:00:00+02:00", voc.XSD_DATE_TIME),
-            typed("2020-01-01T00:00:00.000Z", voc.XSD_DATE_TIME),
-        ),
-        (typed("2020-01-01+02:00", voc.XSD_DATE), typed("2019-12-31T22:00:00", voc.XSD_DATE_TIME)),
-        (typed("-0044-03-15", voc.XSD_DATE), typed("-0044-03-15T00:00:00Z", voc.XSD_DATE_TIME)),
-        (
-            typed("0001-01-01T00:00:00+01:00", voc.XSD_DATE_TIME),
-            typed("0000-12-31T23:00:00Z", voc.XSD_DATE_TIME),
-        ),
-        (typed("12000-02-29", voc.XSD_DATE), typed("12000-02-29T00:00:00Z", voc.XSD_DATE_TIME)),
-        (typed("1E400", voc.XSD_DOUBLE), typed("INF", voc.XSD_DOUBLE)),
-        (typed("1990", voc.XSD_G_YEAR), Literal(1990)),
-        (typed("NaN", voc.XSD_DOUBLE), typed("NaN", voc.XSD_DOUBLE)),
-    ],
+    (Literal(1), Literal("1")),
+    (Literal(1), typed("1.0", voc.XSD_DECIMAL)),
+    (typed("1E0", voc.XSD_DOUBLE), typed("+1", voc.XSD_BYTE)),
+    (typed("007", voc.XSD_INTEGER), Literal(7)),
+    (typed("1", voc.XSD_BOOLEAN), Literal("true")),
+    (Literal("Mond", language="de"), Literal("Mond")),
+    (Literal("e\u0301"), Literal("\u00e9")),
+    (NamedNode("http://example.org/Moon"), Literal("http://example.org/Moon")),
+    (typed("2020-01-01", voc.XSD_DATE), typed("2020-01-01T00:00:00Z", voc.XSD_DATE_TIME)),
+    (
+        typed("2020-01-01T02:00:00+02:00", voc.XSD_DATE_TIME),
+        typed("2020-01-01T00:00:00.000Z", voc.XSD_DATE_TIME),
+    ),
+    (typed("2020-01-01+02:00", voc.XSD_DATE), typed("2019-12-31T22:00:00", voc.XSD_DATE_TIME)),
+    (typed("-0044-03-15", voc.XSD_DATE), typed("-0044-03-15T00:00:00Z", voc.XSD_DATE_TIME)),
+    (
+        typed("0001-01-01T00:00:00+01:00", voc.XSD_DATE_TIME),
+        typed("0000-12-31T23:00:00Z", voc.XSD_DATE_TIME),
+    ),
+    (typed("12000-02-29", voc.XSD_DATE), typed("12000-02-29T00:00:00Z", voc.XSD_DATE_TIME)),
+    (typed("1E400", voc.XSD_DOUBLE), typed("INF", voc.XSD_DOUBLE)),
+    (typed("1990", voc.XSD_G_YEAR), Literal(1990)),
+    (typed("NaN", voc.XSD_DOUBLE), typed("NaN", voc.XSD_DOUBLE)),
 )
 def test_values_that_are_equal(one: Literal, other: Literal) -> None:
     assert to_comparable_value(one) == to_comparable_value(other)
@@ -56,18 +54,16 @@ def test_values_that_are_equal(one: Literal, other: Literal) -> None:
 
 @for_each(
     ("one", "other"),
-    [
-        (Literal("007"), Literal(7)),
-        (Literal("true"), Literal(1)),
-        (Literal("moon"), Literal("Moon")),
-        (typed("2020-02-30", voc.XSD_DATE), typed("2020-03-01", voc.XSD_DATE)),
-        (Literal("1e"), Literal(1)),
-        (typed("-0044-03-15", voc.XSD_DATE), typed("0044-03-15", voc.XSD_DATE)),
-        (typed("P1D", voc.XSD + "dayTimeDuration"), typed("PT24H", voc.XSD + "dayTimeDuration")),
-        (NamedNode("http://example.org/%C3%A9"), NamedNode("http://example.org/é")),
-        (BlankNode("a"), BlankNode("b")),
-        (Literal("٣"), Literal(3)),
-    ],
+    (Literal("007"), Literal(7)),
+    (Literal("true"), Literal(1)),
+    (Literal("moon"), Literal("Moon")),
+    (typed("2020-02-30", voc.XSD_DATE), typed("2020-03-01", voc.XSD_DATE)),
+    (Literal("1e"), Literal(1)),
+    (typed("-0044-03-15", voc.XSD_DATE), typed("0044-03-15", voc.XSD_DATE)),
+    (typed("P1D", voc.XSD + "dayTimeDuration"), typed("PT24H", voc.XSD + "dayTimeDuration")),
+    (NamedNode("http://example.org/%C3%A9"), NamedNode("http://example.org/é")),
+    (BlankNode("a"), BlankNode("b")),
+    (Literal("٣"), Literal(3)),
 )
 def test_values_that_are_not_equal(one: Literal, other: Literal) -> None:
     assert to_comparable_value(one) != to_comparable_value(other)
@@ -113,18 +109,16 @@ EMPTY = SelectResult(("x",), ())
 
 @for_each(
     ("one", "other"),
-    [
-        (table((A,), (B,)), table((B,), (A,), (A,))),
-        (table((A, Literal(1))), table((decimal("1.0"), A))),
-        (table((Literal("Mond", language="de"),)), table((Literal("Mond"),))),
-        (table((decimal("0.333333333"),)), table((decimal("0.333333334"),))),
-        (table((A, B), (B, C)), table((B, A), (C, B))),
-        (table((A, B), (B, A)), table((B, A), (A, B))),
-        (table((A, None), (B, C)), table((None, A), (C, B))),
-        (EMPTY, SelectResult(("x", "y"), ())),
-        (EMPTY, table((None,))),
-        (True, table((Literal(True),))),
-    ],
+    (table((A,), (B,)), table((B,), (A,), (A,))),
+    (table((A, Literal(1))), table((decimal("1.0"), A))),
+    (table((Literal("Mond", language="de"),)), table((Literal("Mond"),))),
+    (table((decimal("0.333333333"),)), table((decimal("0.333333334"),))),
+    (table((A, B), (B, C)), table((B, A), (C, B))),
+    (table((A, B), (B, A)), table((B, A), (A, B))),
+    (table((A, None), (B, C)), table((None, A), (C, B))),
+    (EMPTY, SelectResult(("x", "y"), ())),
+    (EMPTY, table((None,))),
+    (True, table((Literal(True),))),
 )
 def test_results_that_give_the_same(one: SelectResult | bool, other: SelectResult | bool) -> None:
     assert group_equal_results([one, other]) == [0, 0]
@@ -132,16 +126,14 @@ def test_results_that_give_the_same(one: SelectResult | bool, other: SelectResul
 
 @for_each(
     ("one", "other"),
-    [
-        (table((A,), (B,)), table((A,))),
-        (table((A, B), (B, C), (C, A)), table((A, B), (B, C), (A, C))),
-        (table((A, A)), table((A,))),
-        (table((A, A), (B, B)), table((A, B), (B, A))),
-        (table((Literal("007"),)), table((Literal(7),))),
-        (table((Literal(1),)), EMPTY),
-        (True, False),
-        (False, EMPTY),
-    ],
+    (table((A,), (B,)), table((A,))),
+    (table((A, B), (B, C), (C, A)), table((A, B), (B, C), (A, C))),
+    (table((A, A)), table((A,))),
+    (table((A, A), (B, B)), table((A, B), (B, A))),
+    (table((Literal("007"),)), table((Literal(7),))),
+    (table((Literal(1),)), EMPTY),
+    (True, False),
+    (False, EMPTY),
 )
 def test_results_that_do_not(one: SelectResult | bool, other: SelectResult | bool) -> None:
     assert group_equal_results([one, other]) == [0, 1]

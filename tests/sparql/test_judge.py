@@ -28,13 +28,11 @@ BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <h
 
 @for_each(
     ("query", "form"),
-    [
-        ("SELECT * { ?s ?p ?o }", "SELECT"),
-        ("select ?s from <a:b> from named <a:c> where { graph ?g { ?s ?p ?o } }", "SELECT"),
-        ("BASE <http://example.org/> PREFIX : <#> ASK { :a <b> :c }", "ASK"),
-        ("# INSERT\nCONSTRUCT WHERE { ?s ?p ?o }", "CONSTRUCT"),
-        ("DESCRIBE <http://example.org/service>", "DESCRIBE"),
-    ],
+    ("SELECT * { ?s ?p ?o }", "SELECT"),
+    ("select ?s from <a:b> from named <a:c> where { graph ?g { ?s ?p ?o } }", "SELECT"),
+    ("BASE <http://example.org/> PREFIX : <#> ASK { :a <b> :c }", "ASK"),
+    ("# INSERT\nCONSTRUCT WHERE { ?s ?p ?o }", "CONSTRUCT"),
+    ("DESCRIBE <http://example.org/service>", "DESCRIBE"),
 )
 def test_the_four_forms_that_read_pass(query: str, form: str) -> None:
     assert check_query(query).form == admit_query(query).form == form
@@ -58,19 +56,17 @@ def test_queries_are_judged_from_several_threads_at_once() -> None:
 
 @for_each(
     ("query", "name"),
-    [
-        ("INSERT DATA { <a:b> <a:c> 1 }", "INSERT DATA"),
-        ("DELETE WHERE { ?s ?p ?o }", "DELETE"),
-        ("PREFIX ex: <a:> # SELECT\nWITH <a:g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", "WITH"),
-        ("LOAD <http://x.example/>", "LOAD"),
-        ("CLEAR ALL", "CLEAR"),
-        ("DROP SILENT GRAPH <a:g>", "DROP"),
-        ("CREATE GRAPH <a:g>", "CREATE"),
-        ("ADD <a:g> TO <a:h>", "ADD"),
-        ("MOVE <a:g> TO <a:h>", "MOVE"),
-        ("COPY <a:g> TO <a:h>", "COPY"),
-        ("INSERT {", "INSERT"),
-    ],
+    ("INSERT DATA { <a:b> <a:c> 1 }", "INSERT DATA"),
+    ("DELETE WHERE { ?s ?p ?o }", "DELETE"),
+    ("PREFIX ex: <a:> # SELECT\nWITH <a:g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", "WITH"),
+    ("LOAD <http://x.example/>", "LOAD"),
+    ("CLEAR ALL", "CLEAR"),
+    ("DROP SILENT GRAPH <a:g>", "DROP"),
+    ("CREATE GRAPH <a:g>", "CREATE"),
+    ("ADD <a:g> TO <a:h>", "ADD"),
+    ("MOVE <a:g> TO <a:h>", "MOVE"),
+    ("COPY <a:g> TO <a:h>", "COPY"),
+    ("INSERT {", "INSERT"),
 )
 def test_updates_are_refused_and_named(query: str, name: str) -> None:
     for judge in (check_query, admit_query):
@@ -94,27 +90,25 @@ def test_an_update_after_a_read_does_not_pass(query: str) -> None:
 
 @for_each(
     "query",
-    [
-        "SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }",
-        "SELECT * { service silent <http://evil.example/>{ ?s ?p ?o } }",
-        "PREFIX e: <http://evil.example/> SELECT * { SERVICE e: { ?s ?p ?o } }",
-        "SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://evil.example/> { ?s ?p ?o } } }",
-        "SELECT * { { SELECT * { OPTIONAL { SERVICE <http://evil.example/> { ?s ?p ?o } } } } }",
-        "ASK { ?s ?p ?o BIND(EXISTS { SERVICE <http://evil.example/> { ?s ?p ?o } } AS ?x) }",
-        "SELECT * { ?s ?p ?o SERVICE ?s { ?s ?p ?o } }",
-        "SELECT * { SERVICE <http://ok.example/> { SERVICE <http://evil.example/> { ?s ?p ?o } } }",
-        "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <http://evil.example/> { ?s ?p ?o } }",
-        "DESCRIBE ?s { SERVICE <http://evil.example/> { ?s ?p ?o } }",
-        # where two parsers may see different queries
-        "SELECT * { ?a ?b ?c FILTER(?a<?b)SERVICE#>\n<http://evil.example/>{ ?d ?e ?f } }",
-        "SELECT * { ?a ?b ?c FILTER(?a<?b)SERVICE#>\n<http://evil.example/>{ ?d ?e ?f } #'''\n}",
-        "SELECT * { ?a ?b ?c FILTER(?a<b:#>'''\n) SERVICE <http://evil.example/> {} #'''\n}",
-        "SELECT * { ?s ?p trueSERVICE<http://evil.example/> { ?a ?b ?c } }",
-        "PREFIX : <http://evil.example/> PREFIX SERVICE: <a:> SELECT * { SERVICE:x { ?a ?b ?c } }",
-        r"SELECT * { \u0053ERVICE <http://evil.example/> { ?s ?p ?o } }",
-        r"SELECT * { ?s ?p 'x\u0027 } # ' SERVICE <http://evil.example/> { ?a ?b ?c } }",
-        "SELECT * { ?s ?p \"x\\\\u0022 || ?b = \" SERVICE <http://evil.example/> { ?a ?b 'x' } }",
-    ],
+    "SELECT * { SERVICE <http://evil.example/> { ?s ?p ?o } }",
+    "SELECT * { service silent <http://evil.example/>{ ?s ?p ?o } }",
+    "PREFIX e: <http://evil.example/> SELECT * { SERVICE e: { ?s ?p ?o } }",
+    "SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://evil.example/> { ?s ?p ?o } } }",
+    "SELECT * { { SELECT * { OPTIONAL { SERVICE <http://evil.example/> { ?s ?p ?o } } } } }",
+    "ASK { ?s ?p ?o BIND(EXISTS { SERVICE <http://evil.example/> { ?s ?p ?o } } AS ?x) }",
+    "SELECT * { ?s ?p ?o SERVICE ?s { ?s ?p ?o } }",
+    "SELECT * { SERVICE <http://ok.example/> { SERVICE <http://evil.example/> { ?s ?p ?o } } }",
+    "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <http://evil.example/> { ?s ?p ?o } }",
+    "DESCRIBE ?s { SERVICE <http://evil.example/> { ?s ?p ?o } }",
+    # where two parsers may see different queries
+    "SELECT * { ?a ?b ?c FILTER(?a<?b)SERVICE#>\n<http://evil.example/>{ ?d ?e ?f } }",
+    "SELECT * { ?a ?b ?c FILTER(?a<?b)SERVICE#>\n<http://evil.example/>{ ?d ?e ?f } #'''\n}",
+    "SELECT * { ?a ?b ?c FILTER(?a<b:#>'''\n) SERVICE <http://evil.example/> {} #'''\n}",
+    "SELECT * { ?s ?p trueSERVICE<http://evil.example/> { ?a ?b ?c } }",
+    "PREFIX : <http://evil.example/> PREFIX SERVICE: <a:> SELECT * { SERVICE:x { ?a ?b ?c } }",
+    r"SELECT * { \u0053ERVICE <http://evil.example/> { ?s ?p ?o } }",
+    r"SELECT * { ?s ?p 'x\u0027 } # ' SERVICE <http://evil.example/> { ?a ?b ?c } }",
+    "SELECT * { ?s ?p \"x\\\\u0022 || ?b = \" SERVICE <http://evil.example/> { ?a ?b 'x' } }",
 )
 def test_no_service_outside_the_list_passes_in_any_disguise(query: str) -> None:
     with pytest.raises(QueryError):
@@ -214,17 +208,15 @@ def test_prefixes_not_declared_are_supplied() -> None:
 
 @for_each(
     ("query", "line", "column", "words"),
-    [
-        ("SELECT ?s { ?s foaf:name ?n }", 1, 16, "prefix 'foaf:' is not declared"),
-        ("SELECT * {\n  ?s ?p ?o", 1, 10, "'{' is never closed"),
-        ("SELECT * {\n  ?s ex:p }", 2, 11, "'}' was not expected here"),
-        ("SELECT * { ?s ?p ?o }\n}", 2, 1, "'}' has no opening bracket"),
-        ("SELECT * { ?s ?p 'abc }", 1, 18, "a string starts here and does not end"),
-        ("SELECT * { ?s ?p ?o } LIMIT", 1, 28, "ends too early"),
-        ("SELECT ?s WHERE { ?s a ?c . FILTER regex(?s, 'x' }", 1, 50, "'}' has no opening bracket"),
-        ("what is this", 1, None, "was not expected"),
-        (" ", 1, 1, "the query is empty"),
-    ],
+    ("SELECT ?s { ?s foaf:name ?n }", 1, 16, "prefix 'foaf:' is not declared"),
+    ("SELECT * {\n  ?s ?p ?o", 1, 10, "'{' is never closed"),
+    ("SELECT * {\n  ?s ex:p }", 2, 11, "'}' was not expected here"),
+    ("SELECT * { ?s ?p ?o }\n}", 2, 1, "'}' has no opening bracket"),
+    ("SELECT * { ?s ?p 'abc }", 1, 18, "a string starts here and does not end"),
+    ("SELECT * { ?s ?p ?o } LIMIT", 1, 28, "ends too early"),
+    ("SELECT ?s WHERE { ?s a ?c . FILTER regex(?s, 'x' }", 1, 50, "'}' has no opening bracket"),
+    ("what is this", 1, None, "was not expected"),
+    (" ", 1, 1, "the query is empty"),
 )
 def test_syntax_errors_say_where(query: str, line: int, column: int | None, words: str) -> None:
     with pytest.raises(QuerySyntaxError) as raised:
@@ -242,20 +234,18 @@ def test_codepoint_escapes_are_written_out_and_cannot_end_a_string() -> None:
 
 @for_each(
     "query",
-    [
-        "SELECT * { ?s ?p ?o } #" + "x" * 1_100_000,
-        "SELECT * {" + "{" * 5_000 + "}" * 5_000 + "}",
-        "SELECT * { FILTER(" + "(" * 50_000,
-        "SELECT * { VALUES ?x { " + "<a:b> " * 150_000 + "} SERVICE <a:b> { } }",
-        "SELECT * { ?s ?p '" + "\\" * 400_001,
-        "PREFIX " * 100_000,
-        "SELECT * { FILTER(" + "!" * 30_000 + "?x) SERVICE <a:b> {} }",
-        "SELECT * { " + "?s ?p ?o ." * 15_000 + " SERVICE <a:b> {} }",
-        "SELECT * { " + "SERVICE <a:b> { ?s ?p ?o } " * 5_000 + "}",
-        "SELECT * { ?s ?p " + "1," * 100_000 + "2 }",
-        "SELECT * { FILTER(1" + "+1" * 100_000 + ") }",
-        "@" * 900_000,
-    ],
+    "SELECT * { ?s ?p ?o } #" + "x" * 1_100_000,
+    "SELECT * {" + "{" * 5_000 + "}" * 5_000 + "}",
+    "SELECT * { FILTER(" + "(" * 50_000,
+    "SELECT * { VALUES ?x { " + "<a:b> " * 150_000 + "} SERVICE <a:b> { } }",
+    "SELECT * { ?s ?p '" + "\\" * 400_001,
+    "PREFIX " * 100_000,
+    "SELECT * { FILTER(" + "!" * 30_000 + "?x) SERVICE <a:b> {} }",
+    "SELECT * { " + "?s ?p ?o ." * 15_000 + " SERVICE <a:b> {} }",
+    "SELECT * { " + "SERVICE <a:b> { ?s ?p ?o } " * 5_000 + "}",
+    "SELECT * { ?s ?p " + "1," * 100_000 + "2 }",
+    "SELECT * { FILTER(1" + "+1" * 100_000 + ") }",
+    "@" * 900_000,
 )
 def test_monstrous_queries_are_refused_soon(query: str) -> None:
     began = time.process_time()
@@ -291,12 +281,10 @@ def test_data_is_not_counted_but_what_a_store_recurses_over_is() -> None:
 
 @for_each(
     ("query", "words"),
-    [
-        ("SELECT * WHERE " + "{" * 101 + "}" * 101, "column 116: more than 100 nested brackets"),
-        ("SELECT * { FILTER(" + "(" * 99 + "1" + ")" * 99 + ") }", "more than 100 nested brackets"),
-        ("SELECT * { FILTER(" + "!" * 6000 + "1) }", "more than 5,000 tokens outside VALUES"),
-        ("#" + "a" * 1_000_000 + "\nASK {}", "at most 1,000,000 are allowed"),
-    ],
+    ("SELECT * WHERE " + "{" * 101 + "}" * 101, "column 116: more than 100 nested brackets"),
+    ("SELECT * { FILTER(" + "(" * 99 + "1" + ")" * 99 + ") }", "more than 100 nested brackets"),
+    ("SELECT * { FILTER(" + "!" * 6000 + "1) }", "more than 5,000 tokens outside VALUES"),
+    ("#" + "a" * 1_000_000 + "\nASK {}", "at most 1,000,000 are allowed"),
 )
 def test_what_no_parser_should_be_given_is_refused_before_one_is(query: str, words: str) -> None:
     for judge in (check_query, admit_query):

@@ -112,13 +112,11 @@ def test_a_text_carries_its_tree_and_a_copy_is_mere_text() -> None:
 
 @for_each(
     "text",
-    [
-        "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",
-        "SELECT * WHERE {\n  BIND(?a - (?b - 1) * 2 AS ?c)\n}",
-        "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && !(!?b) && !(!(2)))\n}",
-        "SELECT * WHERE {\n  FILTER NOT EXISTS { ?s ex:a ?o . }\n  MINUS { ?s ex:b ?o . }\n}",
-        "DESCRIBE * WHERE {\n  ?s a ex:C .\n}",
-    ],
+    "ASK {\n  ?s ex:a/^ex:b|!(ex:c|^a) ?o ;\n      (ex:a/ex:b)+ 2.5 .\n}",
+    "SELECT * WHERE {\n  BIND(?a - (?b - 1) * 2 AS ?c)\n}",
+    "ASK {\n  FILTER((?a = 1) = (?b IN (1, 2)))\n  FILTER(-(1) < ?a && !(!?b) && !(!(2)))\n}",
+    "SELECT * WHERE {\n  FILTER NOT EXISTS { ?s ex:a ?o . }\n  MINUS { ?s ex:b ?o . }\n}",
+    "DESCRIBE * WHERE {\n  ?s a ex:C .\n}",
 )
 def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
     query = EX.build_header(text) + text

@@ -35,28 +35,26 @@ def test_the_order_of_writing_is_kept() -> None:
 
 @for_each(
     ("query", "written"),
-    [
-        (
-            "SELECT * { [ <x:p> 1 ] FILTER(?a) [ <x:p> 2 ; ] { ?b ?c ?d } }",
-            "SELECT * WHERE { ?__1 <x:p> 1 . FILTER(?a) ?__2 <x:p> 2 . { ?b ?c ?d . } }",
-        ),
-        ("DESCRIBE <x:a> ?b LIMIT 1", "DESCRIBE <x:a> ?b WHERE {  } LIMIT 1"),
-        ("SELECT * { ?a !^<x:p>? ?b }", "SELECT * WHERE { ?a (!(^<x:p>))? ?b . }"),
-        ("SELECT * { ?a !(<x:p>|^a)+ ?b }", f"SELECT * WHERE {{ ?a (!(<x:p>|^{A}))+ ?b . }}"),
-        (
-            "SELECT * { ?a <x:p> ?b FILTER(BOUND(?c)) } VALUES ?c { 1 }",
-            "SELECT * WHERE { { ?a <x:p> ?b . FILTER(BOUND(?c)) } VALUES (?c) { (1) } }",
-        ),
-        (
-            "SELECT (COUNT(*) AS ?n) { ?a ?b ?c } LIMIT 5 VALUES ?d { 1 2 }",
-            "SELECT ?n WHERE { { SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . } }"
-            " VALUES (?d) { (1) (2) } } LIMIT 5",
-        ),
-        (
-            "SELECT ?a { ?a ?b ?c } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
-            "SELECT ?a WHERE { ?a ?b ?c . } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
-        ),
-    ],
+    (
+        "SELECT * { [ <x:p> 1 ] FILTER(?a) [ <x:p> 2 ; ] { ?b ?c ?d } }",
+        "SELECT * WHERE { ?__1 <x:p> 1 . FILTER(?a) ?__2 <x:p> 2 . { ?b ?c ?d . } }",
+    ),
+    ("DESCRIBE <x:a> ?b LIMIT 1", "DESCRIBE <x:a> ?b WHERE {  } LIMIT 1"),
+    ("SELECT * { ?a !^<x:p>? ?b }", "SELECT * WHERE { ?a (!(^<x:p>))? ?b . }"),
+    ("SELECT * { ?a !(<x:p>|^a)+ ?b }", f"SELECT * WHERE {{ ?a (!(<x:p>|^{A}))+ ?b . }}"),
+    (
+        "SELECT * { ?a <x:p> ?b FILTER(BOUND(?c)) } VALUES ?c { 1 }",
+        "SELECT * WHERE { { ?a <x:p> ?b . FILTER(BOUND(?c)) } VALUES (?c) { (1) } }",
+    ),
+    (
+        "SELECT (COUNT(*) AS ?n) { ?a ?b ?c } LIMIT 5 VALUES ?d { 1 2 }",
+        "SELECT ?n WHERE { { SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . } }"
+        " VALUES (?d) { (1) (2) } } LIMIT 5",
+    ),
+    (
+        "SELECT ?a { ?a ?b ?c } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+        "SELECT ?a WHERE { ?a ?b ?c . } GROUP BY ?a HAVING (?a) (MAX(?c) > 1)",
+    ),
 )
 def test_what_may_be_left_out_and_what_follows_the_group_is_read(query: str, written: str) -> None:
     assert to_text(parse_tree(query)) == written
@@ -145,26 +143,24 @@ def test_casts_and_functions_by_an_iri_are_calls(function: str) -> None:
 
 @for_each(
     ("query", "words"),
-    [
-        ("ASK { ?s ?p }", "column 13: '}' was not expected here: expected a variable, an IRI or a"),
-        ("ASK { ?s ?p ?o ?q }", "column 16: '?q' was not expected here: expected '.', ';', ','"),
-        ("ASK { ?s ?p ?o . . }", "column 18: '.' was not expected"),
-        ("ASK { ?s A ?o }", "column 10: 'A' was not expected here: expected a predicate"),
-        ("ASK { FILTER ?x }", "column 14: '?x' was not expected here: expected '(' or a function"),
-        ("ASK { FILTER(FOO(?x)) }", "'FOO' was not expected here: expected a function of SPARQL"),
-        ("ASK { FILTER(SUBSTR(?x)) }", "column 14: SUBSTR takes 2 to 3 arguments, not 1"),
-        ("ASK { FILTER(?a < ?b < ?c) }", "column 22: '<' was not expected here"),
-        ("ASK { FILTER(BOUND(1)) }", "column 20: '1' was not expected here: expected a variable"),
-        ("SELECT COUNT(?x) { ?x ?p 1 }", "'COUNT' was not expected here: expected a variable, '*'"),
-        ("SELECT * { VALUES (?a ?b) { (1) } }", "a row of VALUES has 1 values for 2 variables"),
-        ("CONSTRUCT { ?s <a:b>/<a:c> ?o } { }", "column 21: '/' was not expected here"),
-        ("CONSTRUCT WHERE { FILTER(1) }", "column 19: 'FILTER' was not expected here"),
-        ("SELECT * { } LIMIT 1 LIMIT 2", "'LIMIT' was not expected here: expected the end"),
-        ("SELECT * { } LIMIT -1", "'-' was not expected here: expected a whole number"),
-        ("SELECT * { { SELECT * FROM <a:b> { } } }", "column 23: FROM is not allowed here"),
-        ("ASK { <b> ?p ?o }", "column 7: <b> is not a full IRI"),
-        ("ASK " + "{" * 9_000 + "}" * 9_000, "nested too deeply"),
-    ],
+    ("ASK { ?s ?p }", "column 13: '}' was not expected here: expected a variable, an IRI or a"),
+    ("ASK { ?s ?p ?o ?q }", "column 16: '?q' was not expected here: expected '.', ';', ','"),
+    ("ASK { ?s ?p ?o . . }", "column 18: '.' was not expected"),
+    ("ASK { ?s A ?o }", "column 10: 'A' was not expected here: expected a predicate"),
+    ("ASK { FILTER ?x }", "column 14: '?x' was not expected here: expected '(' or a function"),
+    ("ASK { FILTER(FOO(?x)) }", "'FOO' was not expected here: expected a function of SPARQL"),
+    ("ASK { FILTER(SUBSTR(?x)) }", "column 14: SUBSTR takes 2 to 3 arguments, not 1"),
+    ("ASK { FILTER(?a < ?b < ?c) }", "column 22: '<' was not expected here"),
+    ("ASK { FILTER(BOUND(1)) }", "column 20: '1' was not expected here: expected a variable"),
+    ("SELECT COUNT(?x) { ?x ?p 1 }", "'COUNT' was not expected here: expected a variable, '*'"),
+    ("SELECT * { VALUES (?a ?b) { (1) } }", "a row of VALUES has 1 values for 2 variables"),
+    ("CONSTRUCT { ?s <a:b>/<a:c> ?o } { }", "column 21: '/' was not expected here"),
+    ("CONSTRUCT WHERE { FILTER(1) }", "column 19: 'FILTER' was not expected here"),
+    ("SELECT * { } LIMIT 1 LIMIT 2", "'LIMIT' was not expected here: expected the end"),
+    ("SELECT * { } LIMIT -1", "'-' was not expected here: expected a whole number"),
+    ("SELECT * { { SELECT * FROM <a:b> { } } }", "column 23: FROM is not allowed here"),
+    ("ASK { <b> ?p ?o }", "column 7: <b> is not a full IRI"),
+    ("ASK " + "{" * 9_000 + "}" * 9_000, "nested too deeply"),
 )
 def test_what_is_wrong_is_named_with_its_place_and_what_is_right(query: str, words: str) -> None:
     with pytest.raises(QuerySyntaxError, match=re.escape(words)):

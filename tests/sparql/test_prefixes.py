@@ -13,18 +13,16 @@ EX = PrefixMap({"ex": "http://example.org/"})
 
 @for_each(
     ("iri", "name"),
-    [
-        ("http://example.org/Moon", "ex:Moon"),
-        ("http://example.org/ship#name", r"ex:ship\#name"),
-        ("http://example.org/a/b", "<http://example.org/a/b>"),
-        ("http://example.org/1.1.1.353", r"ex:1\.1\.1\.353"),
-        ("http://example.org/a(b)", r"ex:a\(b\)"),
-        ("http://example.org/-a", r"ex:\-a"),
-        ("http://example.org/", "ex:"),
-        ("http://example.org/東京", "ex:東京"),
-        ("http://www.w3.org/2000/01/rdf-schema#label", "rdfs:label"),
-        ("http://unknown.org/x", "<http://unknown.org/x>"),
-    ],
+    ("http://example.org/Moon", "ex:Moon"),
+    ("http://example.org/ship#name", r"ex:ship\#name"),
+    ("http://example.org/a/b", "<http://example.org/a/b>"),
+    ("http://example.org/1.1.1.353", r"ex:1\.1\.1\.353"),
+    ("http://example.org/a(b)", r"ex:a\(b\)"),
+    ("http://example.org/-a", r"ex:\-a"),
+    ("http://example.org/", "ex:"),
+    ("http://example.org/東京", "ex:東京"),
+    ("http://www.w3.org/2000/01/rdf-schema#label", "rdfs:label"),
+    ("http://unknown.org/x", "<http://unknown.org/x>"),
 )
 def test_an_iri_is_shortened(iri: str, name: str) -> None:
     assert EX.shorten(iri) == name

@@ -35,15 +35,13 @@ BEFORE = "SELECT * { ?a ex:p ?b . OPTIONAL { ?b ex:q ?c } ?c ex:r ?d }"
 
 @for_each(
     ("one", "other"),
-    [
-        (MOONS, MOONS.replace("7", "8")),
-        (MOONS, MOONS.replace("SELECT", "SELECT DISTINCT")),
-        (MOONS, MOONS.replace("?moon {", "?r {")),
-        (MOONS, MOONS + " LIMIT 1"),
-        (MOONS, MOONS.replace("?moon ex:orbits ex:Mars", "ex:Mars ex:orbits ?moon")),
-        (SERVICE, SERVICE.replace("SERVICE", "SERVICE SILENT")),
-        (BEFORE, "SELECT * { ?c ex:r ?d . OPTIONAL { ?b ex:q ?c } ?a ex:p ?b }"),
-    ],
+    (MOONS, MOONS.replace("7", "8")),
+    (MOONS, MOONS.replace("SELECT", "SELECT DISTINCT")),
+    (MOONS, MOONS.replace("?moon {", "?r {")),
+    (MOONS, MOONS + " LIMIT 1"),
+    (MOONS, MOONS.replace("?moon ex:orbits ex:Mars", "ex:Mars ex:orbits ?moon")),
+    (SERVICE, SERVICE.replace("SERVICE", "SERVICE SILENT")),
+    (BEFORE, "SELECT * { ?c ex:r ?d . OPTIONAL { ?b ex:q ?c } ?a ex:p ?b }"),
 )
 def test_another_query_has_another_text(one: str, other: str) -> None:
     assert canonicalize_query(one, prefixes=EX) != canonicalize_query(other, prefixes=EX)
@@ -114,14 +112,12 @@ def test_names_numbers_order_and_repetition_are_no_part_of_it(other: str) -> Non
 
 @for_each(
     "other",
-    [
-        "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m != :Io) }",
-        "SELECT ?m WHERE { ?m a :Moon . :Mars :orbits ?m . FILTER(?m != :Io) } LIMIT 3",
-        "SELECT ?m WHERE { ?m :is :Moon ; :orbits :Mars . FILTER(?m != :Io) } LIMIT 3",
-        "SELECT ?m WHERE { ?m a :Moon ; :orbits ?o . FILTER(?m != :Io) } LIMIT 3",
-        "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m = :Io) } LIMIT 3",
-        "SELECT (COUNT(?m) AS ?n) WHERE { ?m a :Moon ; :orbits :Mars FILTER(?m != :Io) } LIMIT 3",
-    ],
+    "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m != :Io) }",
+    "SELECT ?m WHERE { ?m a :Moon . :Mars :orbits ?m . FILTER(?m != :Io) } LIMIT 3",
+    "SELECT ?m WHERE { ?m :is :Moon ; :orbits :Mars . FILTER(?m != :Io) } LIMIT 3",
+    "SELECT ?m WHERE { ?m a :Moon ; :orbits ?o . FILTER(?m != :Io) } LIMIT 3",
+    "SELECT ?m WHERE { ?m a :Moon ; :orbits :Mars . FILTER(?m = :Io) } LIMIT 3",
+    "SELECT (COUNT(?m) AS ?n) WHERE { ?m a :Moon ; :orbits :Mars FILTER(?m != :Io) } LIMIT 3",
 )
 def test_what_makes_another_kind_of_query_is_part_of_it(other: str) -> None:
     assert of(other) != of(ORBITS)

@@ -22,13 +22,11 @@ def rows(query: str) -> list[list[str]]:
 
 @for_each(
     "written",
-    [
-        "```sparql\nSELECT ?m WHERE { ?m a onto:Moon }\n```",
-        "```\nSELECT ?m WHERE { ?m a onto:Moon }\n```\nThis finds the moons.",
-        "Here's the query:\n\n```SPARQL\nSELECT ?m WHERE { ?m a onto:Moon }",
-        "Query: SELECT ?m WHERE { ?m a onto:Moon }",
-        "I select the moons, then ask: SELECT ?m WHERE { ?m a onto:Moon };",
-    ],
+    "```sparql\nSELECT ?m WHERE { ?m a onto:Moon }\n```",
+    "```\nSELECT ?m WHERE { ?m a onto:Moon }\n```\nThis finds the moons.",
+    "Here's the query:\n\n```SPARQL\nSELECT ?m WHERE { ?m a onto:Moon }",
+    "Query: SELECT ?m WHERE { ?m a onto:Moon }",
+    "I select the moons, then ask: SELECT ?m WHERE { ?m a onto:Moon };",
 )
 def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
     assert repair_query(written).query == "SELECT ?m WHERE { ?m a onto:Moon }"
@@ -36,18 +34,16 @@ def test_words_and_fences_around_a_query_are_taken_off(written: str) -> None:
 
 @for_each(
     ("written", "sound"),
-    [
-        ("SELECT COUNT(?m) WHERE { ?m ?p ?o }", "SELECT (COUNT(?m) AS ?count) WHERE { ?m ?p ?o }"),
-        ("SELECT (COUNT(*)) { ?m ?p ?o }", "SELECT (COUNT(*) AS ?count) { ?m ?p ?o }"),
-        (
-            "SELECT ?p COUNT(DISTINCT ?m) AS ?n { ?m ?p ?o } GROUP BY ?p",
-            "SELECT ?p (COUNT(DISTINCT ?m) AS ?n) { ?m ?p ?o } GROUP BY ?p",
-        ),
-        (
-            "SELECT min(?count) { { SELECT COUNT(?m) { ?m ?p ?count } } }",
-            "SELECT (min(?count) AS ?min) { { SELECT (COUNT(?m) AS ?count2) { ?m ?p ?count } } }",
-        ),
-    ],
+    ("SELECT COUNT(?m) WHERE { ?m ?p ?o }", "SELECT (COUNT(?m) AS ?count) WHERE { ?m ?p ?o }"),
+    ("SELECT (COUNT(*)) { ?m ?p ?o }", "SELECT (COUNT(*) AS ?count) { ?m ?p ?o }"),
+    (
+        "SELECT ?p COUNT(DISTINCT ?m) AS ?n { ?m ?p ?o } GROUP BY ?p",
+        "SELECT ?p (COUNT(DISTINCT ?m) AS ?n) { ?m ?p ?o } GROUP BY ?p",
+    ),
+    (
+        "SELECT min(?count) { { SELECT COUNT(?m) { ?m ?p ?count } } }",
+        "SELECT (min(?count) AS ?min) { { SELECT (COUNT(?m) AS ?count2) { ?m ?p ?count } } }",
+    ),
 )
 def test_a_bare_aggregate_gets_parentheses_and_a_name(written: str, sound: str) -> None:
     found = repair_query(written)
@@ -73,14 +69,12 @@ def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -
 
 @for_each(
     "query",
-    [
-        "SELECT ?m { SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } "
-        "?m onto:orbits :Mars . ?m a onto:Moon }",
-        "SELECT ?m { ?m onto:orbits :Mars SERVICE wikibase:label { } . ?m a onto:Moon }",
-        "SELECT ?m { ?m onto:orbits :Mars . SERVICE wikibase:label { } . ?m a onto:Moon }",
-        "SELECT ?m { ?m onto:orbits :Mars SERVICE <http://wikiba.se/ontology#label> { } "
-        "?m a onto:Moon }",
-    ],
+    "SELECT ?m { SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } "
+    "?m onto:orbits :Mars . ?m a onto:Moon }",
+    "SELECT ?m { ?m onto:orbits :Mars SERVICE wikibase:label { } . ?m a onto:Moon }",
+    "SELECT ?m { ?m onto:orbits :Mars . SERVICE wikibase:label { } . ?m a onto:Moon }",
+    "SELECT ?m { ?m onto:orbits :Mars SERVICE <http://wikiba.se/ontology#label> { } "
+    "?m a onto:Moon }",
 )
 def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) -> None:
     found = repair_query(query).query
@@ -90,10 +84,8 @@ def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) 
 
 @for_each(
     "query",
-    [
-        "SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }",
-        "INSERT DATA { <a:a> <b:b> <c:c> } ; SELECT ?x { ?x ?y ?z }",
-    ],
+    "SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }",
+    "INSERT DATA { <a:a> <b:b> <c:c> } ; SELECT ?x { ?x ?y ?z }",
 )
 def test_another_service_and_an_update_are_left_for_others_to_judge(query: str) -> None:
     assert repair_query(query).query == query

@@ -53,13 +53,11 @@ def test_steps_give_the_same(triples: list[Triple], outer: str, word: str, inner
 
 @for_each(
     "query",
-    [
-        "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z } }",
-        "SELECT * { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z . ?z :p ?y } }",
-        "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?a :q ?z . ?z :p ?b } }",
-        "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z OPTIONAL { ?z :p ?y } } }",
-        "SELECT ?x { ?x :p",
-    ],
+    "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z } }",
+    "SELECT * { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z . ?z :p ?y } }",
+    "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?a :q ?z . ?z :p ?b } }",
+    "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z OPTIONAL { ?z :p ?y } } }",
+    "SELECT ?x { ?x :p",
 )
 def test_what_has_no_steps_stays_the_very_same_text(query: str) -> None:
     assert nest_existence_conditions(query) is query

@@ -46,20 +46,14 @@ OTHER_PREFIX = f"PREFIX ex: <http://other.org/> SELECT * {{ ?m ex:p <{SATURN}> }
 
 @for_each(
     ("query", "new", "changed"),
-    [
-        (
-            f"SELECT * {{ ?a ex:near <{SATURN}> . ?b ex:near ex:Saturn FILTER(?b != ex:Saturn) }}",
-            JUPITER,
-            "PREFIX ex: <http://example.org/>\n"
-            "SELECT * { ?a ex:near ex:Jupiter . ?b ex:near ex:Jupiter FILTER(?b != ex:Jupiter) }",
-        ),
-        (OTHER_PREFIX, JUPITER, OTHER_PREFIX.replace("Saturn", "Jupiter")),
-        (
-            SIMILAR,
-            "http://else.where/x",
-            SIMILAR.replace(f"?p <{SATURN}>", "?p <http://else.where/x>"),
-        ),
-    ],
+    (
+        f"SELECT * {{ ?a ex:near <{SATURN}> . ?b ex:near ex:Saturn FILTER(?b != ex:Saturn) }}",
+        JUPITER,
+        "PREFIX ex: <http://example.org/>\n"
+        "SELECT * { ?a ex:near ex:Jupiter . ?b ex:near ex:Jupiter FILTER(?b != ex:Jupiter) }",
+    ),
+    (OTHER_PREFIX, JUPITER, OTHER_PREFIX.replace("Saturn", "Jupiter")),
+    (SIMILAR, "http://else.where/x", SIMILAR.replace(f"?p <{SATURN}>", "?p <http://else.where/x>")),
 )
 def test_all_places_of_a_thing_alone_are_swapped(query: str, new: str, changed: str) -> None:
     assert swap(query, NamedNode(SATURN), new) == changed
@@ -67,30 +61,28 @@ def test_all_places_of_a_thing_alone_are_swapped(query: str, new: str, changed: 
 
 @for_each(
     ("before", "old", "new", "after"),
-    [
-        ("5", value("5", v.XSD_INTEGER), "12", "12"),
-        ("5", value("5", v.XSD_INTEGER), "2.5", "2.5"),
-        ("5", value("5", v.XSD_INTEGER), " -3 ", "-3"),
-        ("-5", value("-5", v.XSD_INTEGER), "7", "7"),
-        ("1.50", value("1.50", v.XSD_DECIMAL), "3.", "3.0"),
-        ("true", value("true", v.XSD_BOOLEAN), "false", "false"),
-        ('"Mars"', Literal("Mars"), 'a "b"\\', '"a \\"b\\"\\\\"'),
-        ("'''Mars'''", Literal("Mars"), "two\nlines", "'''two\\nlines'''"),
-        ('"Mond"@de', Literal("Mond", language="de"), "Stern", '"Stern"@de'),
-        (
-            '"1969-07-20"^^xsd:date',
-            value("1969-07-20", v.XSD_DATE),
-            "1970-01-01",
-            '"1970-01-01"^^xsd:date',
-        ),
-        (
-            '"1969-07-20T20:17:00"^^xsd:dateTime',
-            value("1969-07-20T20:17:00", v.XSD_DATE_TIME),
-            "1970-01-01",
-            '"1970-01-01T00:00:00"^^xsd:dateTime',
-        ),
-        ('"1969"^^xsd:gYear', value("1969", v.XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
-    ],
+    ("5", value("5", v.XSD_INTEGER), "12", "12"),
+    ("5", value("5", v.XSD_INTEGER), "2.5", "2.5"),
+    ("5", value("5", v.XSD_INTEGER), " -3 ", "-3"),
+    ("-5", value("-5", v.XSD_INTEGER), "7", "7"),
+    ("1.50", value("1.50", v.XSD_DECIMAL), "3.", "3.0"),
+    ("true", value("true", v.XSD_BOOLEAN), "false", "false"),
+    ('"Mars"', Literal("Mars"), 'a "b"\\', '"a \\"b\\"\\\\"'),
+    ("'''Mars'''", Literal("Mars"), "two\nlines", "'''two\\nlines'''"),
+    ('"Mond"@de', Literal("Mond", language="de"), "Stern", '"Stern"@de'),
+    (
+        '"1969-07-20"^^xsd:date',
+        value("1969-07-20", v.XSD_DATE),
+        "1970-01-01",
+        '"1970-01-01"^^xsd:date',
+    ),
+    (
+        '"1969-07-20T20:17:00"^^xsd:dateTime',
+        value("1969-07-20T20:17:00", v.XSD_DATE_TIME),
+        "1970-01-01",
+        '"1970-01-01T00:00:00"^^xsd:dateTime',
+    ),
+    ('"1969"^^xsd:gYear', value("1969", v.XSD_G_YEAR), "1970", '"1970"^^xsd:gYear'),
 )
 def test_a_value_is_written_as_before(before: str, old: Literal, new: str, after: str) -> None:
     query = "SELECT * {{ ?s ex:p ?v FILTER(?v > {0}) }} LIMIT 5"
@@ -99,14 +91,12 @@ def test_a_value_is_written_as_before(before: str, old: Literal, new: str, after
 
 @for_each(
     ("old", "new", "message"),
-    [
-        (value("5", v.XSD_INTEGER), "many", "'many' is not a whole number"),
-        (value("1969-07-20", v.XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
-        (value("1969", v.XSD_G_YEAR), "69", "give a year, like 1969"),
-        (NamedNode(SATURN), "Jupiter", "'Jupiter' is not an IRI"),
-        (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is not an IRI"),
-        (NamedNode(JUPITER), SATURN, "the query does not contain"),
-    ],
+    (value("5", v.XSD_INTEGER), "many", "'many' is not a whole number"),
+    (value("1969-07-20", v.XSD_DATE), "yesterday", "give a date, like 1969-07-20"),
+    (value("1969", v.XSD_G_YEAR), "69", "give a year, like 1969"),
+    (NamedNode(SATURN), "Jupiter", "'Jupiter' is not an IRI"),
+    (NamedNode(SATURN), "http://x/> . ?s ?p <http://y", "is not an IRI"),
+    (NamedNode(JUPITER), SATURN, "the query does not contain"),
 )
 def test_what_does_not_fit_is_refused(old: NamedNode | Literal, new: str, message: str) -> None:
     query = 'SELECT * { ?s ex:p ex:Saturn, 5, "1969-07-20"^^xsd:date, "1969"^^xsd:gYear }'

@@ -180,11 +180,9 @@ def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
 
 @for_each(
     "query",
-    [
-        "SELECT * { ?s <http://example.org/p> ?o } # all",
-        HEAD + "SELECT DISTINCT ?x { SERVICE <http://other.org/> { ?x :v ?y } }",
-        "SELECT ?x {",
-    ],
+    "SELECT * { ?s <http://example.org/p> ?o } # all",
+    HEAD + "SELECT DISTINCT ?x { SERVICE <http://other.org/> { ?x :v ?y } }",
+    "SELECT ?x {",
 )
 def test_what_does_not_ask_this_graph_for_a_virtual_predicate_stays_as_it_is(query: str) -> None:
     assert expand_virtual_query(query, {PLACE + "v": OWN[0]}) == query
