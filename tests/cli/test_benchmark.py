@@ -1,11 +1,12 @@
 """`askgraph benchmark`, run as a command."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
-from tests.cli.running import Done, Run, askgraph
+from tests.cli.running import Run, askgraph
 
 from askgraph.evaluation.benchmarks.formats import read_questions
 
@@ -15,10 +16,7 @@ PHOBOS = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*words: object) -> Done:
-        return askgraph("benchmark", *words, workspace=moons, folder=tmp_path)
-
-    return finished
+    return partial(askgraph, "benchmark", workspace=moons, folder=tmp_path)
 
 
 def test_checking_gold(run: Run, tmp_path: Path) -> None:

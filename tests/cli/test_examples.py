@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.cli.running import Done, Run, askgraph
+from tests.cli.running import Run, askgraph
 from tests.graphs import EXTRA, MOONS
 
 from askgraph.workspace import Workspace
@@ -36,12 +37,8 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(source: Path) -> Run:
-    def finished(*words: object) -> Done:
-        return askgraph(
-            "examples", *words, workspace=source.parent / "workspace", folder=source.parent
-        )
-
-    return finished
+    folder = source.parent
+    return partial(askgraph, "examples", workspace=folder / "workspace", folder=folder)
 
 
 def test_confirmed_and_generated_examples(run: Run, source: Path) -> None:

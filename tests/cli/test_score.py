@@ -1,11 +1,12 @@
 """`askgraph score`, run as a command."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, PREFIX, questions
-from tests.cli.running import Done, Run, askgraph
+from tests.cli.running import Run, askgraph
 from tests.servers.llm import LlmServer, Turn
 
 from askgraph.evaluation.runs import read_run
@@ -20,10 +21,7 @@ STORED = {"vars": ["moon"], "rows": [["http://example.org/Phobos"]]}
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*words: object) -> Done:
-        return askgraph(*words, workspace=moons, folder=tmp_path)
-
-    return finished
+    return partial(askgraph, workspace=moons, folder=tmp_path)
 
 
 def predictions(folder: Path, *lines: dict[str, object]) -> Path:

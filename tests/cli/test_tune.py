@@ -2,11 +2,12 @@
 
 import json
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.cli.lookup import JUPITER, MARS, questions
-from tests.cli.running import Done, Run, askgraph
+from tests.cli.running import Run, askgraph
 
 TRAIN: dict[str, object] = {
     "id": "a",
@@ -24,10 +25,7 @@ TEST: dict[str, object] = {
 
 @pytest.fixture
 def run(moons: Path, tmp_path: Path) -> Run:
-    def finished(*words: object) -> Done:
-        return askgraph("tune", "bm25", *words, workspace=moons, folder=tmp_path)
-
-    return finished
+    return partial(askgraph, "tune", "bm25", workspace=moons, folder=tmp_path)
 
 
 def test_what_is_learnt_from(run: Run, tmp_path: Path, moons: Path) -> None:
