@@ -127,15 +127,13 @@ def test_considered_queries_have_its_own_property(graph: KnowledgeGraph) -> None
 
 @for_each(
     ("question", "expected"),
-    [
-        ("Since when has Ben Corvo been the mayor of Norwick?", {"1990-01-02"}),
-        ("When did Ada Lindt become the mayor of Norwick?", {"1980-01-01"}),
-        ("Until when was Ada Lindt the mayor of Norwick?", {"1990-01-01"}),
-        ("Wer war 1986 Leiter der Regierung von Norwick?", {"Q40"}),
-        ("Who was the mayor of Norwick in 1986?", {"Q40"}),  # that it was Cleo Marsh is deprecated
-        ("Who is the mayor of Norwick?", {"Q41"}),
-        ("What was the population of Norwick in 1990?", {"4000"}),
-    ],
+    ("Since when has Ben Corvo been the mayor of Norwick?", {"1990-01-02"}),
+    ("When did Ada Lindt become the mayor of Norwick?", {"1980-01-01"}),
+    ("Until when was Ada Lindt the mayor of Norwick?", {"1990-01-01"}),
+    ("Wer war 1986 Leiter der Regierung von Norwick?", {"Q40"}),
+    ("Who was the mayor of Norwick in 1986?", {"Q40"}),  # that it was Cleo Marsh is deprecated
+    ("Who is the mayor of Norwick?", {"Q41"}),
+    ("What was the population of Norwick in 1990?", {"4000"}),
 )
 def test_statements_with_their_qualifiers_are_asked(
     graph: KnowledgeGraph, question: str, expected: set[str]
@@ -145,10 +143,8 @@ def test_statements_with_their_qualifiers_are_asked(
 
 @for_each(
     ("question", "expected", "words"),
-    [
-        ("Who is the mayor of Orlen?", {"Q40"}, "of Orlen."),  # that of which more pages tell
-        ("What is the population of Milden?", {"500", "700"}, "Milden (city in the north)"),
-    ],
+    ("Who is the mayor of Orlen?", {"Q40"}, "of Orlen."),  # that of which more pages tell
+    ("What is the population of Milden?", {"500", "700"}, "Milden (city in the north)"),
 )
 def test_things_of_one_name_are_told_by_sitelinks_and_descriptions(
     graph: KnowledgeGraph, question: str, expected: set[str], words: str

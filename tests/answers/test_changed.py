@@ -44,13 +44,11 @@ def names(answer: Answer) -> list[str]:
 
 @for_each(
     ("text", "language"),
-    [
-        ("only the first two", "en"),
-        ("just 2", "en"),
-        ("nur die ersten zwei", "de"),
-        ("solo las dos primeras", "es"),
-        ("seulement les deux premières", "fr"),
-    ],
+    ("only the first two", "en"),
+    ("just 2", "en"),
+    ("nur die ersten zwei", "de"),
+    ("solo las dos primeras", "es"),
+    ("seulement les deux premières", "fr"),
 )
 async def test_the_first_are_those_that_were_shown_first(
     space: KnowledgeGraph, text: str, language: str
@@ -70,12 +68,10 @@ async def test_groups_are_counted_and_the_first_are_the_greatest(space: Knowledg
 
 @for_each(
     ("text", "first"),
-    [
-        ("sort by diameter", "Adrastea"),
-        ("and now sorted by diameter descending", "Ganymede"),
-        ("order them by mass", "Amalthea"),
-        ("top 3 by diameter", "Ganymede"),
-    ],
+    ("sort by diameter", "Adrastea"),
+    ("and now sorted by diameter descending", "Ganymede"),
+    ("order them by mass", "Amalthea"),
+    ("top 3 by diameter", "Ganymede"),
 )
 async def test_a_result_is_sorted_by_what_its_things_have(
     space: KnowledgeGraph, text: str, first: str
@@ -90,12 +86,10 @@ LARGER = "SELECT ?m { ?m a o:Moon ; o:diameter ?d . s:Mercury o:diameter ?e FILT
 
 @for_each(
     ("text", "language", "picked"),
-    [
-        ("Which of them has the longest orbital period?", "en", "Titan"),
-        ("Which of these has the lowest mass?", "en", "Titan"),
-        ("Which of them has the greatest diameter?", "en", "Ganymede"),
-        ("Welcher von ihnen hat den größten Durchmesser?", "de", "Ganymed"),
-    ],
+    ("Which of them has the longest orbital period?", "en", "Titan"),
+    ("Which of these has the lowest mass?", "en", "Titan"),
+    ("Which of them has the greatest diameter?", "en", "Ganymede"),
+    ("Welcher von ihnen hat den größten Durchmesser?", "de", "Ganymed"),
 )
 async def test_the_first_by_a_property_is_one_of_those_that_were_found(
     space: KnowledgeGraph, text: str, language: str, picked: str
@@ -107,12 +101,10 @@ async def test_the_first_by_a_property_is_one_of_those_that_were_found(
 
 @for_each(
     ("text", "language"),
-    [
-        ("how many are these?", "en"),
-        ("how many?", "en"),
-        ("wie viele sind das?", "de"),
-        ("¿cuántas son?", "es"),
-    ],
+    ("how many are these?", "en"),
+    ("how many?", "en"),
+    ("wie viele sind das?", "de"),
+    ("¿cuántas son?", "es"),
 )
 async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: str) -> None:
     answer = await after(space, text, language=language)
@@ -121,16 +113,14 @@ async def test_a_result_is_counted(space: KnowledgeGraph, text: str, language: s
 
 @for_each(
     ("text", "query"),
-    [
-        ("Who discovered Titan?", MOONS),
-        ("How many planets are there?", MOONS),
-        ("and in 1990?", MOONS),
-        ("sort by charisma", MOONS),
-        ("Who was the first person in space?", MOONS),
-        ("a map of Mars", MOONS),
-        ("only the first two", PREFIX + "SELECT ?x { ?x o:orbits ?x }"),
-        ("how many are these?", "DELETE WHERE { ?s ?p ?o }"),
-    ],
+    ("Who discovered Titan?", MOONS),
+    ("How many planets are there?", MOONS),
+    ("and in 1990?", MOONS),
+    ("sort by charisma", MOONS),
+    ("Who was the first person in space?", MOONS),
+    ("a map of Mars", MOONS),
+    ("only the first two", PREFIX + "SELECT ?x { ?x o:orbits ?x }"),
+    ("how many are these?", "DELETE WHERE { ?s ?p ?o }"),
 )
 async def test_other_questions_and_queries_without_a_row_or_that_write_are_not_changed(
     space: KnowledgeGraph, text: str, query: str
@@ -140,17 +130,15 @@ async def test_other_questions_and_queries_without_a_row_or_that_write_are_not_c
 
 @for_each(
     ("text", "language", "said"),
-    [
-        ("only the first two", None, "There is no result before this"),
-        ("sort by diameter", None, "There is no result before this"),
-        ("which of them is the largest?", None, "There is no result before this"),
-        ("welcher davon ist der größte?", "de", "Davor gibt es kein Ergebnis"),
-        ("lequel d'entre eux est le plus grand ?", "fr", "Il n’y a avant cela aucun"),
-        ("¿cuál de ellas es la más grande?", "es", "No hay antes ningún resultado"),
-        ("nur die ersten zwei", "de", "Davor gibt es kein Ergebnis"),
-        ("muéstralos en un mapa", "es", "No hay antes ningún resultado"),
-        ("seulement les deux premières", "fr", "Il n’y a avant cela aucun résultat"),
-    ],
+    ("only the first two", None, "There is no result before this"),
+    ("sort by diameter", None, "There is no result before this"),
+    ("which of them is the largest?", None, "There is no result before this"),
+    ("welcher davon ist der größte?", "de", "Davor gibt es kein Ergebnis"),
+    ("lequel d'entre eux est le plus grand ?", "fr", "Il n’y a avant cela aucun"),
+    ("¿cuál de ellas es la más grande?", "es", "No hay antes ningún resultado"),
+    ("nur die ersten zwei", "de", "Davor gibt es kein Ergebnis"),
+    ("muéstralos en un mapa", "es", "No hay antes ningún resultado"),
+    ("seulement les deux premières", "fr", "Il n’y a avant cela aucun résultat"),
 )
 async def test_without_a_result_before_there_is_nothing_to_change(
     space: KnowledgeGraph, text: str, language: str | None, said: str
@@ -169,12 +157,10 @@ async def test_a_question_of_its_own_needs_none_before(space: KnowledgeGraph) ->
 
 @for_each(
     ("language", "first", "wish", "said"),
-    [
-        ("en", "Which moons does Jupiter have?", "show them on a map", "None of these has coord"),
-        ("de", "Welche Monde hat Jupiter?", "zeige sie auf einer Karte", "Davon hat nichts Koord"),
-        ("es", "¿Qué lunas tiene Júpiter?", "muéstralas en un mapa", "Nada de esto tiene coord"),
-        ("fr", "Combien de moons ?", "montre-les sur une carte", "Rien de cela n’a de coord"),
-    ],
+    ("en", "Which moons does Jupiter have?", "show them on a map", "None of these has coord"),
+    ("de", "Welche Monde hat Jupiter?", "zeige sie auf einer Karte", "Davon hat nichts Koord"),
+    ("es", "¿Qué lunas tiene Júpiter?", "muéstralas en un mapa", "Nada de esto tiene coord"),
+    ("fr", "Combien de moons ?", "montre-les sur une carte", "Rien de cela n’a de coord"),
 )
 async def test_a_map_of_what_has_no_coordinates_is_refused_with_the_reason(
     space: KnowledgeGraph, language: str, first: str, wish: str, said: str

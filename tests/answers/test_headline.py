@@ -71,12 +71,10 @@ def test_a_question_is_answered_in_a_sentence(
 
 @for_each(
     ("language", "sentence"),
-    [
-        ("en", "iTown (1,200 m), Aix 9 (90.5 m) and Aix 10 (90 m)"),
-        ("de", "iTown (1.200 m), Aix 9 (90,5 m) und Aix 10 (90 m)"),
-        ("es", "iTown (1200 m), Aix 9 (90,5 m) y Aix 10 (90 m)"),
-        ("fr", "iTown (1 200 m), Aix 9 (90,5 m) et Aix 10 (90 m)"),
-    ],
+    ("en", "iTown (1,200 m), Aix 9 (90.5 m) and Aix 10 (90 m)"),
+    ("de", "iTown (1.200 m), Aix 9 (90,5 m) und Aix 10 (90 m)"),
+    ("es", "iTown (1200 m), Aix 9 (90,5 m) y Aix 10 (90 m)"),
+    ("fr", "iTown (1 200 m), Aix 9 (90,5 m) et Aix 10 (90 m)"),
 )
 async def test_numbers_are_written_as_in_the_language(
     towns: KnowledgeGraph, language: str, sentence: str
@@ -87,20 +85,16 @@ async def test_numbers_are_written_as_in_the_language(
 
 @for_each(
     ("language", "sentence"),
-    [
-        ("en", "(1 May 1900) is the only town founded after 1 January 1850."),
-        ("de", "„Town“ mit „founded“ nach dem 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
-        (
-            "es",
-            "«Town» con «founded» posterior al 1 de enero de 1850: "
-            "solo Aix 10 (1 de mayo de 1900).",
-        ),
-        (
-            "fr",
-            "« Town » avec « founded » après le 1er janvier 1850 : "
-            "seulement Aix 10 (1er mai 1900).",
-        ),
-    ],
+    ("en", "(1 May 1900) is the only town founded after 1 January 1850."),
+    ("de", "„Town“ mit „founded“ nach dem 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
+    (
+        "es",
+        "«Town» con «founded» posterior al 1 de enero de 1850: solo Aix 10 (1 de mayo de 1900).",
+    ),
+    (
+        "fr",
+        "« Town » avec « founded » après le 1er janvier 1850 : seulement Aix 10 (1er mai 1900).",
+    ),
 )
 async def test_what_things_are_compared_with_is_written_as_in_the_language(
     towns: KnowledgeGraph, language: str, sentence: str
@@ -112,19 +106,17 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
 
 @for_each(
     ("text", "datatype", "language", "written"),
-    [
-        ("6.417e23", XSD_DOUBLE, "en", "6.417 × 10²³"),
-        ("-0.0000001", XSD_DECIMAL, "de", "-1 × 10⁻⁷"),
-        ("1234567.123456", XSD_DECIMAL, "fr", "1 234 567,1235"),
-        ("0.25", XSD_DECIMAL, "es", "0,25"),
-        ("NaN", XSD_DOUBLE, "en", "NaN"),
-        ("1969-07-16", XSD_DATE, "de", "16. Juli 1969"),
-        ("1969-07-16T13:32:00Z", XSD_DATE_TIME, "es", "16 de julio de 1969, 13:32"),
-        ("1969", XSD_G_YEAR, "fr", "1969"),
-        ("-0044-03-15", XSD_DATE, "en", "-0044-03-15"),
-        ("soon", XSD_DATE, "en", "soon"),
-        ("12", "http://dbpedia.org/datatype/squareKilometre", "en", "12 km²"),
-    ],
+    ("6.417e23", XSD_DOUBLE, "en", "6.417 × 10²³"),
+    ("-0.0000001", XSD_DECIMAL, "de", "-1 × 10⁻⁷"),
+    ("1234567.123456", XSD_DECIMAL, "fr", "1 234 567,1235"),
+    ("0.25", XSD_DECIMAL, "es", "0,25"),
+    ("NaN", XSD_DOUBLE, "en", "NaN"),
+    ("1969-07-16", XSD_DATE, "de", "16. Juli 1969"),
+    ("1969-07-16T13:32:00Z", XSD_DATE_TIME, "es", "16 de julio de 1969, 13:32"),
+    ("1969", XSD_G_YEAR, "fr", "1969"),
+    ("-0044-03-15", XSD_DATE, "en", "-0044-03-15"),
+    ("soon", XSD_DATE, "en", "soon"),
+    ("12", "http://dbpedia.org/datatype/squareKilometre", "en", "12 km²"),
 )
 def test_a_value_is_written_as_people_do(
     text: str, datatype: str, language: str, written: str

@@ -63,15 +63,13 @@ async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
 
 @for_each(
     ("text", "language", "wanted"),
-    [
-        ("Which dwarf planets are there?", "en", "Which of them has the greatest diameter?"),
-        ("Which moons does Neptune have?", "en", "And Mars?"),
-        ("Which launch sites are in Europe?", "en", "Show them on a map"),
-        ("Which launch sites are in Europe?", "en", "How many launch sites are there per country?"),
-        ("Wer entdeckte Uranus?", "de", "Und Neptun?"),
-        ("¿Cuál es la masa de Saturno?", "es", "¿Y Marte?"),
-        ("Quelles lunes orbitent Saturn ?", "fr", "Et Mars ?"),
-    ],
+    ("Which dwarf planets are there?", "en", "Which of them has the greatest diameter?"),
+    ("Which moons does Neptune have?", "en", "And Mars?"),
+    ("Which launch sites are in Europe?", "en", "Show them on a map"),
+    ("Which launch sites are in Europe?", "en", "How many launch sites are there per country?"),
+    ("Wer entdeckte Uranus?", "de", "Und Neptun?"),
+    ("¿Cuál es la masa de Saturno?", "es", "¿Y Marte?"),
+    ("Quelles lunes orbitent Saturn ?", "fr", "Et Mars ?"),
 )
 async def test_they_go_on_from_what_the_answer_shows(
     text: str, language: str, wanted: str, space: KnowledgeGraph

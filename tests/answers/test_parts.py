@@ -29,7 +29,6 @@ def marked(query: str, labels: dict[str, str] | None = None, *, language: str = 
 
 @for_each(
     ("query", "text"),
-    [
         ("SELECT ?m { ?m a :Moon ; :orbits :Mars }",
          "[Moons|class] that [orbit|predicate] [Mars|entity]."),
         ("SELECT ?m { :Mars :mass ?m }", "The [mass|predicate] of [Mars|entity]."),
@@ -55,7 +54,6 @@ def marked(query: str, labels: dict[str, str] | None = None, *, language: str = 
          "[Moons|class] that are [Io|entity] or [Europa|entity]."),
         ("SELECT ?m ?w { ?m a :Moon ; :weight ?w } ORDER BY DESC(?w) LIMIT 3",
          "The 3 [heaviest|predicate] [moons|class], with their [weight|predicate]."),
-    ],
 )  # fmt: skip
 def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
     assert marked(query) == text
@@ -63,12 +61,10 @@ def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
 
 @for_each(
     ("language", "text"),
-    [
-        ("en", "[Moons|class] that [orbit|predicate] [Mars|entity]."),
-        ("de", "[Monde|class], die [Mars|entity] [umkreisen|predicate]."),
-        ("es", "[Lunas|class] que [orbitan|predicate] [Marte|entity]."),
-        ("fr", "[Lunes|class] dont [« tourne autour de »|predicate] est [Mars|entity]."),
-    ],
+    ("en", "[Moons|class] that [orbit|predicate] [Mars|entity]."),
+    ("de", "[Monde|class], die [Mars|entity] [umkreisen|predicate]."),
+    ("es", "[Lunas|class] que [orbitan|predicate] [Marte|entity]."),
+    ("fr", "[Lunes|class] dont [« tourne autour de »|predicate] est [Mars|entity]."),
 )
 def test_parts_are_told_in_four_languages(language: str, text: str) -> None:
     labels = {

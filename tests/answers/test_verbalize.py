@@ -64,12 +64,10 @@ BORN = format_elapsed_time("years", Variable("b"), Variable("d"))
 
 @for_each(
     ("language", "text"),
-    [
-        ("en", "The number of years from the birth of Ada to the death of Ada."),
-        ("de", "Die Jahre von „birth“ von Ada bis „death“ von Ada."),
-        ("es", "Años desde «birth» de Ada hasta «death» de Ada."),
-        ("fr", "Années de « birth » d’Ada à « death » d’Ada."),
-    ],
+    ("en", "The number of years from the birth of Ada to the death of Ada."),
+    ("de", "Die Jahre von „birth“ von Ada bis „death“ von Ada."),
+    ("es", "Años desde «birth» de Ada hasta «death» de Ada."),
+    ("fr", "Années de « birth » d’Ada à « death » d’Ada."),
 )
 def test_the_time_between_two_dates_is_called_so(language: str, text: str) -> None:
     query = f"SELECT ?age {{ :Ada :birth ?b ; :death ?d . BIND({BORN} AS ?age) }}"
@@ -87,13 +85,11 @@ def test_a_condition_on_an_age_tells_from_when_to_when() -> None:
 
 @for_each(
     ("language", "text"),
-    [
-        ("de", "„Band“ mit „country“ France."),
-        ("es", "«Band» con «country» France."),
-        ("fr", "« Band » dont « country » est France."),
-        ("nl", "Bands whose country is France."),
-        ("de-AT", "„Band“ mit „country“ France."),
-    ],
+    ("de", "„Band“ mit „country“ France."),
+    ("es", "«Band» con «country» France."),
+    ("fr", "« Band » dont « country » est France."),
+    ("nl", "Bands whose country is France."),
+    ("de-AT", "„Band“ mit „country“ France."),
 )
 def test_other_languages_have_their_own_phrases(language: str, text: str) -> None:
     query = "SELECT ?s { ?s a :Band ; :country :France }"
@@ -102,12 +98,10 @@ def test_other_languages_have_their_own_phrases(language: str, text: str) -> Non
 
 @for_each(
     ("language", "labels", "text"),
-    [
-        ("en", ("planet", "moon"), "The number of planets or moons."),
-        ("de", ("Planet", "Mond"), "Anzahl der Planeten oder Monde."),
-        ("es", ("planeta", "luna"), "Número de planetas o lunas."),
-        ("fr", ("planète", "lune"), "Nombre de planètes ou lunes."),
-    ],
+    ("en", ("planet", "moon"), "The number of planets or moons."),
+    ("de", ("Planet", "Mond"), "Anzahl der Planeten oder Monde."),
+    ("es", ("planeta", "luna"), "Número de planetas o lunas."),
+    ("fr", ("planète", "lune"), "Nombre de planètes ou lunes."),
 )
 def test_things_of_one_of_two_classes_are_told_once(
     language: str, labels: tuple[str, str], text: str

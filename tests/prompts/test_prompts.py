@@ -111,7 +111,6 @@ PICKING = {"entities": "given", "predicates": "given"}
 
 @for_each(
     ("name", "plugin", "replies", "settings", "number", "learnt"),
-    [
         ("grasp-1-graphs", Grasp, IDLE, {}, 1, False),
         ("grasp-2-graphs", Grasp, IDLE, {}, 2, False),
         ("grasp-1-graphs-as-published", Grasp, IDLE, PAPER, 1, False),
@@ -135,7 +134,6 @@ PICKING = {"entities": "given", "predicates": "given"}
         ("dfsl-several-as-published", Dfsl, IDLE, PAPER | SEVERAL, 1, True),
         ("multi-stage-entities", MultiStage, PICKS, PICKING | {"entities": "reason"}, 1, False),
         ("multi-stage-predicates", MultiStage, PICKS, PICKING | {"predicates": "reason"}, 1, False),
-    ],
 )  # fmt: skip
 async def test_the_last_prompt_of_a_run(
     graphs: list[KnowledgeGraph],

@@ -60,16 +60,14 @@ LICENCE = "And under which licence are they published?"
 
 @for_each(
     ("name", "replies", "settings", "at", "question"),
-    [
-        ("1-graph", (GOOD,), {}, 0, ""),
-        ("as-published", (SPLIT % "[]", GOOD, "Io and Europa."), {"preset": "paper"}, 1, ""),
-        ("2-graphs", (GOOD,), {}, 0, JOINING),
-        ("revision", (WRONG, GOOD), {}, 1, ""),
-        ("decomposition", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 0, ""),
-        ("interpretation", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 2, ""),
-        ("least", (GOOD,), LEAST, 0, ""),
-        ("described", (GOOD,), {}, 0, LICENCE),
-    ],
+    ("1-graph", (GOOD,), {}, 0, ""),
+    ("as-published", (SPLIT % "[]", GOOD, "Io and Europa."), {"preset": "paper"}, 1, ""),
+    ("2-graphs", (GOOD,), {}, 0, JOINING),
+    ("revision", (WRONG, GOOD), {}, 1, ""),
+    ("decomposition", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 0, ""),
+    ("interpretation", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 2, ""),
+    ("least", (GOOD,), LEAST, 0, ""),
+    ("described", (GOOD,), {}, 0, LICENCE),
 )
 def test_a_prompt(
     graphs: list[KnowledgeGraph],

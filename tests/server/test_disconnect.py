@@ -23,11 +23,9 @@ def test_a_stream_that_is_closed_ends_its_question(stuck: ServedThread) -> None:
 
 @for_each(
     ("path", "body"),
-    [
-        ("/api/v1/ask", {"question": "Which moons are there?"}),
-        ("/v1/chat/completions", {"model": "askgraph", "messages": QUESTION}),
-        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}),
-    ],
+    ("/api/v1/ask", {"question": "Which moons are there?"}),
+    ("/v1/chat/completions", {"model": "askgraph", "messages": QUESTION}),
+    ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}),
 )
 def test_a_reply_that_nobody_waits_for_ends_its_question(
     stuck: ServedThread, path: str, body: dict[str, Any]

@@ -108,24 +108,22 @@ def test_no_error_speaks_in_words_of_a_library(
 
 @for_each(
     ("body", "words"),
-    [
-        (b"{", "the body is not JSON: expecting property name enclosed in double quotes"),
-        (b"", "the body is missing: send a JSON object"),
-        (b"[]", "the body must be an object, not a list"),
-        (b"{}", "'question' is missing"),
-        (b'{"question": ""}', "'question' is empty"),
-        (b'{"question": " \\n"}', "the question is empty: ask, for example,"),
-        (b'{"question": 7}', "'question' must be text, not 7"),
-        (b'{"question": "\\ud83d"}', "'question' must be text without lone surrogates, not \""),
-        (b'{"question": "a", "graphs": "space"}', "'graphs' must be a list, not \"space\""),
-        (b'{"question": "a", "seconds": 0}', "'seconds' must be more than 0, not 0"),
-        (b'{"question": "a", "language": "!"}', "must be a language tag such as en or de-AT"),
-        (b'{"question": "a", "graph": "space"}', "there is no field 'graph'; the fields are quest"),
-        (
-            b'{"question": "a", "settings": {"beam": []}}',
-            "'settings.beam' must be true or false, a whole number, a number or text, not a l",
-        ),
-    ],
+    (b"{", "the body is not JSON: expecting property name enclosed in double quotes"),
+    (b"", "the body is missing: send a JSON object"),
+    (b"[]", "the body must be an object, not a list"),
+    (b"{}", "'question' is missing"),
+    (b'{"question": ""}', "'question' is empty"),
+    (b'{"question": " \\n"}', "the question is empty: ask, for example,"),
+    (b'{"question": 7}', "'question' must be text, not 7"),
+    (b'{"question": "\\ud83d"}', "'question' must be text without lone surrogates, not \""),
+    (b'{"question": "a", "graphs": "space"}', "'graphs' must be a list, not \"space\""),
+    (b'{"question": "a", "seconds": 0}', "'seconds' must be more than 0, not 0"),
+    (b'{"question": "a", "language": "!"}', "must be a language tag such as en or de-AT"),
+    (b'{"question": "a", "graph": "space"}', "there is no field 'graph'; the fields are quest"),
+    (
+        b'{"question": "a", "settings": {"beam": []}}',
+        "'settings.beam' must be true or false, a whole number, a number or text, not a l",
+    ),
 )
 def test_a_fault_says_where_it_is_and_what_to_send(
     client: httpx2.Client, body: bytes, words: str
@@ -168,23 +166,21 @@ def test_no_wrong_setting_in_a_file_or_a_variable_is_told_in_words_of_a_library(
 @for_each("accept", ["application/json", "text/event-stream"])
 @for_each(
     ("body", "status", "words"),
-    [
-        ({"method": "grasp"}, 422, "no language model is configured"),
-        ({"method": "oracle"}, 422, "no method 'oracle' here; available: auto, dfsl"),
-        ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
-        ({"settings": {"beam": "wide"}}, 403, "is not a setting of"),
-        ({"settings": {"ranking": "/etc/passwd"}}, 403, "is not a setting of"),
-        ({"settings": {"looks": "many"}}, 422, "looks"),
-        ({"settings": {"looks": 10**9}}, 403, "at most"),
-        ({"settings": {"a\0": 1}}, 422, "NUL"),
-        ({"graphs": ["sp\0ce"]}, 422, "NUL"),
-        ({"question": "Hi\0"}, 422, "NUL"),
-        ({"before": ["forged"]}, 422, "before"),
-        ({"model": "gpt"}, 403, "this server has no model 'gpt'"),
-        ({"question": "  "}, 422, "the question is empty"),
-        ({"after": "none-such"}, 404, "There is no question 'none-such'"),
-        ({"session": "none-such"}, 404, "there is no session 'none-such'"),
-    ],
+    ({"method": "grasp"}, 422, "no language model is configured"),
+    ({"method": "oracle"}, 422, "no method 'oracle' here; available: auto, dfsl"),
+    ({"graphs": ["sky"]}, 404, "there is no graph 'sky'; available: space"),
+    ({"settings": {"beam": "wide"}}, 403, "is not a setting of"),
+    ({"settings": {"ranking": "/etc/passwd"}}, 403, "is not a setting of"),
+    ({"settings": {"looks": "many"}}, 422, "looks"),
+    ({"settings": {"looks": 10**9}}, 403, "at most"),
+    ({"settings": {"a\0": 1}}, 422, "NUL"),
+    ({"graphs": ["sp\0ce"]}, 422, "NUL"),
+    ({"question": "Hi\0"}, 422, "NUL"),
+    ({"before": ["forged"]}, 422, "before"),
+    ({"model": "gpt"}, 403, "this server has no model 'gpt'"),
+    ({"question": "  "}, 422, "the question is empty"),
+    ({"after": "none-such"}, 404, "There is no question 'none-such'"),
+    ({"session": "none-such"}, 404, "there is no session 'none-such'"),
 )
 def test_a_question_that_cannot_be_worked_on_is_refused_streamed_or_not(
     client: httpx2.Client,
@@ -221,13 +217,11 @@ def test_a_client_of_the_websocket_is_told_what_takes_its_place(
 
 @for_each(
     ("method", "path", "status", "words"),
-    [
-        ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has all operations"),
-        ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has all operations"),
-        ("GET", "/nope", 404, "there is nothing at /nope; /docs has all operations"),
-        ("GET", "/api/v1/ask", 405, "/api/v1/ask accepts POST, not GET"),
-        ("PUT", "/v1/models", 405, "/v1/models accepts GET, not PUT"),
-    ],
+    ("GET", "/api/v1/nope", 404, "there is nothing at /api/v1/nope; /docs has all operations"),
+    ("GET", "/v1/nope", 404, "there is nothing at /v1/nope; /docs has all operations"),
+    ("GET", "/nope", 404, "there is nothing at /nope; /docs has all operations"),
+    ("GET", "/api/v1/ask", 405, "/api/v1/ask accepts POST, not GET"),
+    ("PUT", "/v1/models", 405, "/v1/models accepts GET, not PUT"),
 )
 def test_an_address_that_leads_nowhere_says_where_to_look(
     client: httpx2.Client, method: str, path: str, status: int, words: str
@@ -271,17 +265,15 @@ async def test_wrong_arguments_and_prompts(served: str) -> None:
 
 @for_each(
     ("body", "words"),
-    [
-        (b"", "the message is not JSON"),
-        (b"{", "the message is not JSON"),
-        (b"[" * 100_000, "the message is not JSON, or is too deep"),
-        (b"[]", "send one message at a time, for example"),
-        (b"{}", "send one message at a time, for example"),
-        (b'{"jsonrpc": "2.0", "id": 1}', "the message needs a 'method'"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', "the message needs a 'method'"),
-        (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', "'id' must be text or a whole"),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', "'params' must be an"),
-    ],
+    (b"", "the message is not JSON"),
+    (b"{", "the message is not JSON"),
+    (b"[" * 100_000, "the message is not JSON, or is too deep"),
+    (b"[]", "send one message at a time, for example"),
+    (b"{}", "send one message at a time, for example"),
+    (b'{"jsonrpc": "2.0", "id": 1}', "the message needs a 'method'"),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', "the message needs a 'method'"),
+    (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', "'id' must be text or a whole"),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', "'params' must be an"),
 )
 def test_a_message_that_is_none_is_refused(served: str, body: bytes, words: str) -> None:
     response = httpx2.post(f"{served}/mcp", content=body, headers=HEADERS, timeout=600)

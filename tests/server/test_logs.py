@@ -13,27 +13,25 @@ KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
 @for_each(
     "text",
-    [
-        "Authorization: Bearer s3cr3tvalue",
-        "authorization: Basic dXNlcjpzM2NyM3R2YWx1ZQ==",
-        '{"Authorization": "Bearer s3cr3tvalue"}',
-        '"headers: {\\"Authorization\\": \\"Bearer s3cr3tvalue\\"}"',
-        "X-API-Key: s3cr3tvalue",
-        "Cookie: askgraph_visitor=s3cr3tvalue; other=1",
-        "Set-Cookie: session=s3cr3tvalue; HttpOnly",
-        "postgresql://askgraph:s3cr3tvalue@db/askgraph",
-        "https://s3cr3tvalue@example.org/sparql",
-        "GET /sparql?query=x&api_key=s3cr3tvalue HTTP/1.1",
-        "https://example.org/sparql?apikey=s3cr3tvalue&query=1",
-        "https://example.org/?access_token=s3cr3tvalue",
-        '{"password": "s3cr3tvalue"}',
-        '{"openai_api_key": "s3cr3t\\"value"}',
-        "{'client_secret': 's3cr3tvalue'}",
-        '"{\\"password\\": \\"s3cr3tvalue\\"}"',
-        "OPENAI_API_KEY=s3cr3tvalue",
-        "password = s3cr3tvalue",
-        "got bearer s3cr3t_value_1",
-    ],
+    "Authorization: Bearer s3cr3tvalue",
+    "authorization: Basic dXNlcjpzM2NyM3R2YWx1ZQ==",
+    '{"Authorization": "Bearer s3cr3tvalue"}',
+    '"headers: {\\"Authorization\\": \\"Bearer s3cr3tvalue\\"}"',
+    "X-API-Key: s3cr3tvalue",
+    "Cookie: askgraph_visitor=s3cr3tvalue; other=1",
+    "Set-Cookie: session=s3cr3tvalue; HttpOnly",
+    "postgresql://askgraph:s3cr3tvalue@db/askgraph",
+    "https://s3cr3tvalue@example.org/sparql",
+    "GET /sparql?query=x&api_key=s3cr3tvalue HTTP/1.1",
+    "https://example.org/sparql?apikey=s3cr3tvalue&query=1",
+    "https://example.org/?access_token=s3cr3tvalue",
+    '{"password": "s3cr3tvalue"}',
+    '{"openai_api_key": "s3cr3t\\"value"}',
+    "{'client_secret': 's3cr3tvalue'}",
+    '"{\\"password\\": \\"s3cr3tvalue\\"}"',
+    "OPENAI_API_KEY=s3cr3tvalue",
+    "password = s3cr3tvalue",
+    "got bearer s3cr3t_value_1",
 )
 def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
     for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
@@ -66,14 +64,12 @@ def test_what_is_masked() -> None:
 
 @for_each(
     "key",
-    [
-        KEY,
-        "sk-proj-abcdefghijklmnopqrstuvwx",
-        "ghp_abcdefghijklmnopqrstuvwxyz0123",
-        "hf_abcdefghijklmnopqrstuvwxyz",
-        "AIzaSyA-abcdefghijklmnopqrstuvwxyz012345",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def_ghi",
-    ],
+    KEY,
+    "sk-proj-abcdefghijklmnopqrstuvwx",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123",
+    "hf_abcdefghijklmnopqrstuvwxyz",
+    "AIzaSyA-abcdefghijklmnopqrstuvwxyz012345",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def_ghi",
 )
 def test_a_key_is_known_by_how_it_begins(key: str) -> None:
     assert key not in mask_text(f"the server said: {key} is no key")
@@ -81,15 +77,13 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
 
 @for_each(
     "text",
-    [
-        "What is the basic structure of a bearer bond?",
-        "SELECT ?token { ?x <http://example.org/token> ?token FILTER(?token = ?other) }",
-        "SELECT ?s { ?s ?p ?signature FILTER(?signature=<http://example.org/x>) }",
-        "http://example.org/a@b and https://example.org/?q=tokens",
-        "Which token of the key was minted in 2001?",
-        '{"tokens": 120, "keyword": "secretary"}',
-        "https://w3id.org/sec#key",
-    ],
+    "What is the basic structure of a bearer bond?",
+    "SELECT ?token { ?x <http://example.org/token> ?token FILTER(?token = ?other) }",
+    "SELECT ?s { ?s ?p ?signature FILTER(?signature=<http://example.org/x>) }",
+    "http://example.org/a@b and https://example.org/?q=tokens",
+    "Which token of the key was minted in 2001?",
+    '{"tokens": 120, "keyword": "secretary"}',
+    "https://w3id.org/sec#key",
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert mask_text(text) == text

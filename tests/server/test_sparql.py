@@ -100,12 +100,10 @@ def test_requests_as_clients_send_them(client: httpx2.Client) -> None:
 
 @for_each(
     "query",
-    [
-        "SELECT * WHERE {\n  ?sub ?pred ?obj .\n} LIMIT 10",
-        "SELECT DISTINCT ?class WHERE { ?s a ?class } LIMIT 5",
-        "SELECT DISTINCT ?property WHERE { ?s ?property ?o } OFFSET 2 LIMIT 5",
-        "prefix o: <https://example.org/space/ontology#>\nselect ?d { ?s o:diameter ?d } limit 5",
-    ],
+    "SELECT * WHERE {\n  ?sub ?pred ?obj .\n} LIMIT 10",
+    "SELECT DISTINCT ?class WHERE { ?s a ?class } LIMIT 5",
+    "SELECT DISTINCT ?property WHERE { ?s ?property ?o } OFFSET 2 LIMIT 5",
+    "prefix o: <https://example.org/space/ontology#>\nselect ?d { ?s o:diameter ?d } limit 5",
 )
 def test_queries_of_editors_are_answered_by_get_too(client: httpx2.Client, query: str) -> None:
     response = client.get("/sparql/space", params={"query": query}, headers=YASGUI_TABLE)
@@ -151,15 +149,13 @@ def test_sparqlwrapper_itself_reads_rows_booleans_triples_and_errors(served: str
 
 @for_each(
     ("accept", "kind"),
-    [
-        ("", "application/sparql-results+json"),
-        ("*/*", "application/sparql-results+json"),
-        ("application/sparql-results+xml", "application/sparql-results+xml"),
-        ("text/csv;q=0.5, text/tab-separated-values", "text/tab-separated-values; charset=utf-8"),
-        ("text/html,application/xml;q=0.9,*/*;q=0.8", "application/sparql-results+xml"),
-        ("text/*", "text/csv; charset=utf-8"),
-        ("application/json;q=0.2, text/csv;q=0", "application/sparql-results+json"),
-    ],
+    ("", "application/sparql-results+json"),
+    ("*/*", "application/sparql-results+json"),
+    ("application/sparql-results+xml", "application/sparql-results+xml"),
+    ("text/csv;q=0.5, text/tab-separated-values", "text/tab-separated-values; charset=utf-8"),
+    ("text/html,application/xml;q=0.9,*/*;q=0.8", "application/sparql-results+xml"),
+    ("text/*", "text/csv; charset=utf-8"),
+    ("application/json;q=0.2, text/csv;q=0", "application/sparql-results+json"),
 )
 def test_the_accept_header_chooses_the_format(
     client: httpx2.Client, accept: str, kind: str
@@ -216,7 +212,6 @@ async def test_the_endpoint_as_a_graph(served: str) -> None:
 
 @for_each(
     ("request_", "status", "words"),
-    [
         ({"data": {"query": "SELECT ?x WHERE {\n  ?x ?y }}"}}, 400, "line 2, column 9"),
         ({"data": {"query": ["ASK {}", "ASK {}"]}}, 400, "several 'query' fields"),
         ({"data": {"update": "CLEAR ALL"}}, 403, "read-only"),
@@ -228,7 +223,6 @@ async def test_the_endpoint_as_a_graph(served: str) -> None:
         ({"content": "ASK {}", "headers": {"Content-Type": "text/plain"}}, 415, "sparql-query"),
         ({"content": "query=" + "a" * 5_000_000,
           "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 413, "larger than"),
-    ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_words(
     client: httpx2.Client, request_: dict[str, object], status: int, words: str
@@ -269,13 +263,11 @@ def test_cut_results_and_named_graphs(trees: str) -> None:
 
 @for_each(
     ("fields", "things"),
-    [
         ({}, {"oak", "fir", "pear"}),
         ({"default-graph-uri": "http://example.org/forest"}, {"fir"}),
         ({"default-graph-uri": ["http://example.org/forest", "http://example.org/garden"]},
          {"fir", "pear"}),
         ({"named-graph-uri": "http://example.org/garden"}, set()),
-    ],
 )  # fmt: skip
 def test_the_graphs_of_the_request_are_those_that_are_read(
     trees: str, fields: dict[str, object], things: set[str]
@@ -288,15 +280,13 @@ def test_the_graphs_of_the_request_are_those_that_are_read(
 
 @for_each(
     ("header", "name"),
-    [
-        ("application/rdf+xml", "rdf"),
-        ("application/*", "nt"),
-        ("text/turtle;q=0.1, */*;q=0.5", "nt"),
-        ("*/*;q=0.5, application/ld+json;q=0.6", "jsonld"),
-        ("TEXT/TURTLE; charset=utf-8; Q=0.4, application/n-triples;q=0.3", "ttl"),
-        ("text/turtle;q=0, application/n-triples;q=0, application/*;q=0.1", "rdf"),
-        ("nonsense", "ttl"),
-    ],
+    ("application/rdf+xml", "rdf"),
+    ("application/*", "nt"),
+    ("text/turtle;q=0.1, */*;q=0.5", "nt"),
+    ("*/*;q=0.5, application/ld+json;q=0.6", "jsonld"),
+    ("TEXT/TURTLE; charset=utf-8; Q=0.4, application/n-triples;q=0.3", "ttl"),
+    ("text/turtle;q=0, application/n-triples;q=0, application/*;q=0.1", "rdf"),
+    ("nonsense", "ttl"),
 )
 def test_the_best_of_what_is_accepted_is_taken(header: str, name: str) -> None:
     form = choose_format(header, GRAPH_FORMATS)

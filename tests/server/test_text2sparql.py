@@ -60,12 +60,10 @@ def test_the_protocol_of_the_challenge(client: httpx2.Client) -> None:
 
 @for_each(
     ("given", "status"),
-    [
-        ({"question": "Moons?"}, 422),
-        ({"dataset": "space"}, 422),
-        ({"dataset": "space", "question": ""}, 422),
-        ({"dataset": "https://example.org/other/", "question": "Moons?"}, 404),
-    ],
+    ({"question": "Moons?"}, 422),
+    ({"dataset": "space"}, 422),
+    ({"dataset": "space", "question": ""}, 422),
+    ({"dataset": "https://example.org/other/", "question": "Moons?"}, 404),
 )
 def test_what_is_missing_is_said(client: httpx2.Client, given: dict[str, str], status: int) -> None:
     reply = client.get("/", params=given)
@@ -80,14 +78,12 @@ DATASETS = {"https://text2sparql.aksw.org/2025/corporate/": "products", "urn:x":
 
 @for_each(
     ("dataset", "graph"),
-    [
-        ("https://text2sparql.aksw.org/2025/corporate/", "products"),
-        ("https://text2sparql.aksw.org/2025/corporate", "products"),
-        ("products", "products"),
-        ("https://example.org/space/", "Space"),
-        ("https://example.org/space#", "Space"),
-        ("https://example.org/t%C3%A4st/", "täst"),
-    ],
+    ("https://text2sparql.aksw.org/2025/corporate/", "products"),
+    ("https://text2sparql.aksw.org/2025/corporate", "products"),
+    ("products", "products"),
+    ("https://example.org/space/", "Space"),
+    ("https://example.org/space#", "Space"),
+    ("https://example.org/t%C3%A4st/", "täst"),
 )
 def test_a_dataset_is_a_graph_by_its_iri_or_its_name(dataset: str, graph: str) -> None:
     assert find_graph(dataset, GRAPHS, DATASETS) == graph

@@ -41,13 +41,11 @@ def test_how_a_conversation_is_read() -> None:
 
 @for_each(
     "query",
-    [
-        "DELETE WHERE { ?s ?p ?o }",
-        "SELECT ?m { SERVICE <http://localhost:1/> { ?m ?p ?o } }",
-        "no query at all",
-        f"{QUERY} # {'x' * 20_000}",
-        "",
-    ],
+    "DELETE WHERE { ?s ?p ?o }",
+    "SELECT ?m { SERVICE <http://localhost:1/> { ?m ?p ?o } }",
+    "no query at all",
+    f"{QUERY} # {'x' * 20_000}",
+    "",
 )
 def test_a_query_that_does_more_than_read_or_is_overlong_is_passed_over(query: str) -> None:
     talk = parse_conversation(said("Which?", format_code_block(query, "sparql"), "And?"))

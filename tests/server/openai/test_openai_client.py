@@ -193,19 +193,12 @@ def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
 
 @for_each(
     ("model", "body", "kind", "words"),
-    [
-        (
-            "gpt-4o",
-            {},
-            openai.NotFoundError,
-            "there is no model 'gpt-4o'; available models: askgraph",
-        ),
-        ("askgraph@nope", {}, openai.NotFoundError, "available graphs: space"),
-        ("askgraph", {"graph": "nope"}, openai.NotFoundError, "there is no graph 'nope'"),
-        ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is available"),
-        ("askgraph", {"language": "!"}, openai.BadRequestError, "language"),
-        ("askgraph", {"messages": []}, openai.BadRequestError, "messages"),
-    ],
+    ("gpt-4o", {}, openai.NotFoundError, "there is no model 'gpt-4o'; available models: askgraph"),
+    ("askgraph@nope", {}, openai.NotFoundError, "available graphs: space"),
+    ("askgraph", {"graph": "nope"}, openai.NotFoundError, "there is no graph 'nope'"),
+    ("askgraph", {"n": 2}, openai.BadRequestError, "only one answer is available"),
+    ("askgraph", {"language": "!"}, openai.BadRequestError, "language"),
+    ("askgraph", {"messages": []}, openai.BadRequestError, "messages"),
 )
 def test_what_is_wrong_with_a_request_is_said_as_clients_expect(
     chat: OpenAI, model: str, body: dict[str, Any], kind: type[openai.APIStatusError], words: str

@@ -107,24 +107,22 @@ def test_streams_and_further_responses(client: OpenAI, served: str) -> None:
 @for_each("stream", [False, True])
 @for_each(
     ("body", "kind", "words"),
-    [
-        (
-            {"model": "gpt-5"},
-            openai.NotFoundError,
-            "there is no model 'gpt-5'; available models: askgr",
-        ),
-        ({"model": "askgraph@sky"}, openai.NotFoundError, "available graphs: space"),
-        ({"model": "grasp"}, openai.BadRequestError, "no language model is configured"),
-        ({"input": ""}, openai.BadRequestError, "the last message must be the user's question"),
-        ({"input": []}, openai.BadRequestError, "the last message must be the user's question"),
-        ({"input": 7}, openai.BadRequestError, "'input' must be text or a list, not 7"),
-        ({"background": True}, openai.BadRequestError, "leave out 'background'"),
-        (
-            {"previous_response_id": "resp_none"},
-            openai.BadRequestError,
-            "there is no response 'resp_none' to go on from",
-        ),
-    ],
+    (
+        {"model": "gpt-5"},
+        openai.NotFoundError,
+        "there is no model 'gpt-5'; available models: askgr",
+    ),
+    ({"model": "askgraph@sky"}, openai.NotFoundError, "available graphs: space"),
+    ({"model": "grasp"}, openai.BadRequestError, "no language model is configured"),
+    ({"input": ""}, openai.BadRequestError, "the last message must be the user's question"),
+    ({"input": []}, openai.BadRequestError, "the last message must be the user's question"),
+    ({"input": 7}, openai.BadRequestError, "'input' must be text or a list, not 7"),
+    ({"background": True}, openai.BadRequestError, "leave out 'background'"),
+    (
+        {"previous_response_id": "resp_none"},
+        openai.BadRequestError,
+        "there is no response 'resp_none' to go on from",
+    ),
 )
 def test_what_cannot_be_answered_is_an_error_of_the_protocol(
     client: OpenAI,

@@ -57,14 +57,12 @@ def test_a_number_of_one_thing_has_its_place_in_the_class(
 
 @for_each(
     "question",
-    [
-        "Which moons orbit Mars?",
-        "Show the first five planets sorted by name.",
-        "Who was the commander of Apollo 11?",
-        "How many planets are there?",
-        "Is Titan a moon?",
-        "What is the population of Mars?",
-    ],
+    "Which moons orbit Mars?",
+    "Show the first five planets sorted by name.",
+    "Who was the commander of Apollo 11?",
+    "How many planets are there?",
+    "Is Titan a moon?",
+    "What is the population of Mars?",
 )
 def test_other_answers_are_compared_with_nothing(client: Visitor, question: str) -> None:
     assert context_of(client, question) == {

@@ -71,12 +71,10 @@ def test_the_history_has_what_this_visitor_asked_and_can_be_searched(client: Vis
 
 @for_each(
     ("refused", "alone"),
-    [
-        ("What is the population of Jupiter?", LARGER),
-        ("Welche Einwohnerzahl hat Zorbax?", "Welche Planeten haben Monde?"),
-        ("Combien de zorbax ?", "Combien de moons ?"),
-        ("¿Cuántos zorbax hay?", "¿Cuántas lunas tiene Saturno?"),
-    ],
+    ("What is the population of Jupiter?", LARGER),
+    ("Welche Einwohnerzahl hat Zorbax?", "Welche Planeten haben Monde?"),
+    ("Combien de zorbax ?", "Combien de moons ?"),
+    ("¿Cuántos zorbax hay?", "¿Cuántas lunas tiene Saturno?"),
 )
 def test_after_a_refusal_a_question_of_its_own_is_answered_and_a_change_is_no_error(
     client: Visitor, refused: str, alone: str
@@ -188,14 +186,12 @@ def test_a_query_that_cannot_be_run_changes_nothing(client: Visitor, query: str)
 
 @for_each(
     ("path", "body"),
-    [
-        ("/sessions", {"title": "a\0"}),
-        ("/runs/any/feedback", {"verdict": "right", "comment": "a\0"}),
-        ("/runs/any/confirm", {"query": "ASK {}\0"}),
-        ("/graphs", {"name": "a\0", "url": "http://example.org/"}),
-        ("/runs/a%00/cancel", {}),
-        ("/sessions?limit=1&x=%00", {"title": "a"}),
-    ],
+    ("/sessions", {"title": "a\0"}),
+    ("/runs/any/feedback", {"verdict": "right", "comment": "a\0"}),
+    ("/runs/any/confirm", {"query": "ASK {}\0"}),
+    ("/graphs", {"name": "a\0", "url": "http://example.org/"}),
+    ("/runs/a%00/cancel", {}),
+    ("/sessions?limit=1&x=%00", {"title": "a"}),
 )
 def test_text_with_a_nul_is_kept_nowhere(
     client: Visitor, path: str, body: dict[str, object]

@@ -19,11 +19,9 @@ def completed(client: Visitor, q: str, **more: object) -> Any:
 
 @for_each(
     ("q", "kind", "iri"),
-    [
-        ("red planet", "entity", SPACE + "Mars"),
-        ("mond", "class", ONT + "Moon"),
-        ("Umlaufzeit", "property", ONT + "orbitalPeriod"),
-    ],
+    ("red planet", "entity", SPACE + "Mars"),
+    ("mond", "class", ONT + "Moon"),
+    ("Umlaufzeit", "property", ONT + "orbitalPeriod"),
 )
 def test_things_are_found_by_any_of_their_names(
     client: Visitor, q: str, kind: str, iri: str

@@ -82,12 +82,10 @@ async def test_callers_that_vanish_in_the_middle_leave_no_harm(store: Store) -> 
 
 @for_each(
     ("text", "driver"),
-    [
-        ("serve.db", "sqlite"),
-        ("sqlite:////var/lib/askgraph/server.db", "sqlite"),
-        ("postgres://ann:pw@db/askgraph", "postgresql+asyncpg"),
-        ("postgresql://ann:pw@db:5433/askgraph?sslmode=require", "postgresql+asyncpg"),
-    ],
+    ("serve.db", "sqlite"),
+    ("sqlite:////var/lib/askgraph/server.db", "sqlite"),
+    ("postgres://ann:pw@db/askgraph", "postgresql+asyncpg"),
+    ("postgresql://ann:pw@db:5433/askgraph?sslmode=require", "postgresql+asyncpg"),
 )
 def test_a_database_is_named_by_a_file_or_an_address(text: str, driver: str) -> None:
     url = parse_database_url(text)
