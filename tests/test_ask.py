@@ -30,10 +30,16 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.fixture
+def pets(source: Path) -> Path:
+    path = source.with_name("pets.ttl")
+    path.write_text(PETS)
+    return path
+
+
 def test_a_file_and_an_open_graph_are_asked(source: Path) -> None:
     result = askgraph.ask(QUESTION, source)
-    assert result.answered
-    assert "Europa" in str(result) and "SELECT" in str(result)
+    assert result.answered and "Europa" in str(result) and "SELECT" in str(result)
     assert result.json()["graph"] == "moons"
     graph = Workspace().open(source)
     try:
@@ -61,7 +67,7 @@ def test_an_empty_result_is_trusted_less(source: Path) -> None:
     assert isinstance(sure, float) and isinstance(unsure, float) and unsure < 0.7 * sure
 
 
-def test_what_does_not_exist_or_cannot_be_told_apart_is_told(source: Path) -> None:
+def test_what_does_not_exist_cannot_be_told_apart_or_takes_too_long_is_told(source: Path) -> None:
     with pytest.raises(SetupError, match="no graph 'nothing'"):
         askgraph.ask(QUESTION, "nothing")
     with pytest.raises(SetupError, match="no file or folder"):
@@ -70,9 +76,6 @@ def test_what_does_not_exist_or_cannot_be_told_apart_is_told(source: Path) -> No
         askgraph.ask(QUESTION, [source, source])
     with pytest.raises(SetupError, match="name at least one graph"):
         askgraph.ask(QUESTION, [])
-
-
-def test_time_runs_out(source: Path) -> None:
     with pytest.raises(TimedOut):
         askgraph.ask(QUESTION, source, timeout=1e-6)
 
@@ -82,18 +85,13 @@ def test_importing_it_imports_nothing() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_several_graphs_are_asked_as_one(source: Path) -> None:
-    pets = source.with_name("pets.ttl")
-    pets.write_text(PETS)
-
+def test_several_graphs_are_asked_as_one(source: Path, pets: Path) -> None:
     owner = askgraph.ask("Who is the owner of Rex?", [source, pets])
     moons = askgraph.ask(QUESTION, [source, pets])
-
     assert (owner.json()["graph"], moons.json()["graph"]) == ("pets", "moons")
 
 
-def test_an_answer_is_shown_with_the_prefixes_of_its_graph(source: Path) -> None:
-    pets = source.with_name("pets.ttl")
+def test_an_answer_is_shown_with_the_prefixes_of_its_graph(source: Path, pets: Path) -> None:
     pets.write_text("@prefix pet: <http://pets.example/> . pet:Rex pet:owner pet:Ann .")
     query = '{"graph": "pets", "query": "SELECT ?who { ?pet pet:owner ?who }", "columns": ["who"]}'
     model = ScriptedModel([ToolCall("1", "answer", query)])
@@ -138,9 +136,7 @@ def test_an_index_that_cannot_be_built_is_told_before_a_model_is_asked(source: P
     assert model.requests == []
 
 
-def test_a_graph_is_opened_once_for_many_questions(source: Path) -> None:
-    pets = source.with_name("pets.ttl")
-    pets.write_text(PETS)
+def test_a_graph_is_opened_once_for_many_questions(source: Path, pets: Path) -> None:
     with askgraph.Graph([source, pets]) as graph:
         source.unlink()
         moons, owner = graph.ask(QUESTION), graph.ask("Who is the owner of Rex?", language="en")

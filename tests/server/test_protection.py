@@ -18,9 +18,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pydantic import BaseModel
 from tests.each import for_each
 from tests.servers.postgres import PostgresServer
-from tests.servers.served import ServedThread
+from tests.servers.served import ServedThread, sample_workspace, set_model
 
-from askgraph.sample import graph_path
 from askgraph.server.app import create_app
 from askgraph.server.protection import MAX_BODY_BYTES, protect
 from askgraph.server.settings import ServeSettings
@@ -240,22 +239,18 @@ def test_the_server_says_how_it_is(served: str) -> None:
 
 def test_metrics_and_health_under_failure(tmp_path: Path, postgres: PostgresServer) -> None:
     # Metrics count questions whose model failed or was left alone.
-    workspace = Workspace(tmp_path)
-    workspace.add("space", [graph_path()])
-    with (tmp_path / "askgraph.toml").open("a") as file:
-        file.write('\n[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    workspace = sample_workspace(tmp_path)
+    set_model(tmp_path, "http://127.0.0.1:9/v1")
     asked = {"question": "Which moons orbit Jupiter?", "method": "guided"}
-    with ServedThread(workspace) as server, httpx2.Client(base_url=server.url, timeout=600) as one:
+    with ServedThread(workspace) as server, server.client() as one:
         replies = [one.post("/api/v1/ask", json=asked).json()["answer"] for _ in range(3)]
         told = one.get("/metrics").text
     assert all(reply["cut_short"].startswith("without the model: ") for reply in replies)
     counted = 'askgraph_questions_without_model_total{method="guided",model="%s"} %s'
     assert counted % ("failed", "1.0") in told and counted % ("left alone", "2.0") in told
     # A database that hangs is reported soon.
-    with (
-        ServedThread(Workspace(tmp_path), database=postgres.database()) as server,
-        httpx2.Client(base_url=server.url, timeout=600) as client,
-    ):
+    database = postgres.database()
+    with ServedThread(workspace, database=database) as server, server.client() as client:
         assert client.get("/readyz").json() == {"status": "ready"}
         with postgres.frozen():
             for _ in range(3):

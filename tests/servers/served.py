@@ -23,7 +23,10 @@ from askgraph.server.auth.identify import VISITOR_COOKIE, generate_visitor
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["ServedProcess", "ServedThread", "Visitor", "job_ended", "sample_workspace"]
+__all__ = [
+    "ServedProcess", "ServedThread", "Visitor", "job_ended", "sample_workspace", "set_model",
+    "upload",
+]  # fmt: skip
 
 _START = 60.0
 
@@ -33,6 +36,13 @@ def sample_workspace(folder: Path) -> Workspace:
     workspace = Workspace(folder)
     workspace.add("space", [graph_path()])
     return workspace
+
+
+def set_model(folder: Path, address: str, *lines: str) -> None:
+    """Name a model of a workspace, with further lines of its settings."""
+    with (folder / "askgraph.toml").open("a", encoding="utf-8") as file:
+        table = ("", "[models.default]", 'model = "m"', f'base_url = "{address}"', *lines, "")
+        file.write("\n".join(table))
 
 
 class Visitor(httpx2.Client):
@@ -56,6 +66,12 @@ class Visitor(httpx2.Client):
     def _read(self, response: httpx2.Response) -> Any:
         assert response.status_code in (200, 201), response.text
         return response.json()
+
+
+def upload(client: httpx2.Client, name: str, *files: tuple[str, bytes]) -> httpx2.Response:
+    """Send files of a new graph, and return the reply."""
+    parts = [("files", (file, content)) for file, content in files]
+    return client.post("/api/v1/graphs/upload", data={"name": name}, files=parts)
 
 
 def job_ended(client: httpx2.Client, id: str) -> dict[str, Any]:
@@ -90,6 +106,10 @@ class ServedThread:
     def app(self) -> Any:
         """The application, for what cannot be seen from outside."""
         return self._server.config.app
+
+    def client(self) -> httpx2.Client:
+        """Return a client without a cookie, once it has started."""
+        return httpx2.Client(base_url=self.url, timeout=600)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -14,10 +14,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from jwt.algorithms import RSAAlgorithm
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 from tests.each import for_each
-from tests.server.mcp.test_http import HEADERS, opening
+from tests.server.mcp.test_http import agent_of, knock
 from tests.servers.key_holders import Locked
 from tests.servers.served import ServedThread
 
@@ -101,16 +99,10 @@ def guarded(
         yield Locked(server.url, database)
 
 
-def knock(guarded: Locked, token: str | None) -> httpx2.Response:
-    """The reply to the first message of a client."""
-    head = {**HEADERS, **({"Authorization": f"Bearer {token}"} if token else {})}
-    return httpx2.post(f"{guarded.url}/mcp", json=opening(), headers=head, timeout=600)
-
-
 def test_a_client_finds_the_issuer_and_is_told_what_is_missing(
     guarded: Locked, issuer: Issuer
 ) -> None:
-    reply = knock(guarded, None)
+    reply = knock(guarded.url)
     where = "https://ask.example.org/.well-known/oauth-protected-resource/mcp"
     assert reply.status_code == 401
     assert reply.headers["www-authenticate"] == (
@@ -122,33 +114,25 @@ def test_a_client_finds_the_issuer_and_is_told_what_is_missing(
         assert metadata["resource"] == RESOURCE
         assert metadata["authorization_servers"] == [issuer.url]
         assert {"ask", "query"} <= {*metadata["scopes_supported"]} and "admin" not in str(metadata)
-    reply = knock(guarded, issuer.sign(scope="email"))
+    reply = knock(guarded.url, issuer.sign(scope="email"))
     assert reply.status_code == 403
     assert 'error="insufficient_scope"' in reply.headers["www-authenticate"]
-    assert knock(guarded, guarded.add_key("ask")).status_code == 200
+    assert knock(guarded.url, guarded.add_key("ask")).status_code == 200
 
 
-@for_each(
-    ("changes", "words"),
-    [
-        ({"aud": "https://other.example.org/mcp"}, "Audience"),
-        ({"aud": None}, "aud"),
-        ({"iss": "https://evil.example.org"}, "issuer"),
-        ({"exp": time.time() - 3600}, "expired"),
-        ({"exp": None}, "exp"),
-        ({"sub": None}, "sub"),
-        ({"nbf": time.time() + 3600}, "not yet valid"),
-        ({"kid": "k2"}, "no key of this id"),
-        ({"key": "stranger"}, "Signature"),
-        ({"key": "x" * 32, "algorithm": "HS256"}, "alg"),
-    ],
-)
+@for_each(("changes", "words"), [
+    ({"aud": "https://other.example.org/mcp"}, "Audience"), ({"aud": None}, "aud"),
+    ({"iss": "https://evil.example.org"}, "issuer"), ({"exp": time.time() - 3600}, "expired"),
+    ({"exp": None}, "exp"), ({"sub": None}, "sub"), ({"nbf": time.time() + 3600}, "not yet valid"),
+    ({"kid": "k2"}, "no key of this id"), ({"key": "stranger"}, "Signature"),
+    ({"key": "x" * 32, "algorithm": "HS256"}, "alg"),
+])  # fmt: skip
 def test_a_token_with_a_fault_is_refused_with_the_reason(
     guarded: Locked, issuer: Issuer, changes: dict[str, Any], words: str
 ) -> None:
     if changes.get("key") == "stranger":
         changes = {"key": issuer.stranger}
-    reply = knock(guarded, issuer.sign(**changes))
+    reply = knock(guarded.url, issuer.sign(**changes))
     assert reply.status_code == 401 and words in reply.json()["detail"], reply.text
     assert 'error="invalid_token"' in reply.headers["www-authenticate"]
 
@@ -157,23 +141,20 @@ def test_a_token_without_a_signature_is_refused(guarded: Locked, issuer: Issuer)
     head, content, _ = issuer.sign().split(".")
     unsigned = jwt.encode({"sub": "ada"}, "", "none").split(".")[0]
     for token in ("nonsense", f"{head}.{content}.", f"{unsigned}.{content}."):
-        assert knock(guarded, token).status_code == 401, token
+        assert knock(guarded.url, token).status_code == 401, token
 
 
 @for_each(("scope", "may_query"), [("ask", False), ("askgraph:ask askgraph:query admin", True)])
 async def test_a_client_of_the_protocol_asks_with_a_token(
     guarded: Locked, issuer: Issuer, scope: str, *, may_query: bool
 ) -> None:
-    head = {"Authorization": f"Bearer {issuer.sign(scope=scope)}"}
-    async with httpx2.AsyncClient(headers=head, timeout=60) as http:
-        transport = streamable_http_client(f"{guarded.url}/mcp", http_client=http)
-        async with Client(transport) as client:
-            found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
-            run = await client.call_tool("query", {"query": "ASK {}"})
+    async with agent_of(guarded.url, issuer.sign(scope=scope)) as (client, http):
+        found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
+        run = await client.call_tool("query", {"query": "ASK {}"})
         assert "Huygens" in str(found.content) and run.is_error is not may_query
-        runs = (await http.get(f"{guarded.url}/api/v1/runs")).json()["runs"]
+        runs = (await http.get("/api/v1/runs")).json()["runs"]
         assert runs[0]["question"] == "Who discovered Titan?"
-        assert (await http.get(f"{guarded.url}/api/v1/keys")).status_code in (403, 404)
+        assert (await http.get("/api/v1/keys")).status_code in (403, 404)
 
 
 async def test_keys_are_fetched_again_when_they_change_and_not_too_often() -> None:

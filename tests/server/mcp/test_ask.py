@@ -38,12 +38,20 @@ VERSIONS = {"legacy": "2025-11-25", "auto": MODERN}
 
 
 async def check_protocol(client: Client) -> None:
-    """Do once what the protocol offers."""
+    """Do once what the protocol offers; the steps of a question are heard."""
+    told: list[str | None] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+
     assert "Graphs: space" in str(client.instructions)
     tools = (await client.list_tools()).tools
-    found = await client.call_tool("ask", {"question": "Who discovered Titan?"})
+    asked = {"question": "Who discovered Titan?"}
+    found = await client.call_tool("ask", asked, progress_callback=tell)
     assert text_of(found).startswith("The discoverer of Titan is Christiaan Huygens.\n")
+    assert told and "'Titan'" in str(told[0])
     [first, *_] = (await client.list_resources()).resources
+    assert first.uri == "askgraph://graphs/space/profile"
     [content] = (await client.read_resource(first.uri)).contents
     assert "# space: 8,132 triples" in str(content)
     card = (tools[0].meta or {})["ui"]["resourceUri"]
@@ -54,8 +62,7 @@ async def check_protocol(client: Client) -> None:
 
 
 async def third(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-    assert isinstance(params, ElicitRequestFormParams)
-    assert params.message == ASKED
+    assert isinstance(params, ElicitRequestFormParams) and params.message == ASKED
     readings = params.requested_schema["properties"]["reading"]["enum"]
     return ElicitResult(action="accept", content={"reading": readings[2]})
 

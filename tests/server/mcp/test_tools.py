@@ -263,7 +263,7 @@ async def test_wrong_calls(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> N
         assert "limit" in await refused(client, "search", query="Titan", limit=1000)
         # The documentation lists every tool.
         page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
-        section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
+        section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n##")[0]
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names
 

@@ -10,7 +10,7 @@ import httpx2
 import openai
 import pytest
 from openai import OpenAI
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
 from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
 
@@ -31,6 +31,11 @@ def asked(*texts: str) -> list[ChatCompletionMessageParam]:
         {"role": "assistant", "content": text} if at % 2 else {"role": "user", "content": text}
         for at, text in enumerate(texts)
     ]
+
+
+def ask(chat: OpenAI, *texts: str, model: str = "askgraph") -> ChatCompletionMessage:
+    """The reply to a conversation."""
+    return chat.chat.completions.create(model=model, messages=asked(*texts)).choices[0].message
 
 
 def extra(value: Any) -> dict[str, Any]:
@@ -58,10 +63,7 @@ def test_models_and_answers(chat: OpenAI) -> None:
     assert "- row 1: Ganymede · diameter · 5268.2" in text
     assert reply.usage is not None and reply.usage.total_tokens == 0
     # The answer is there for programs too.
-    reply = chat.chat.completions.create(
-        model="graph-search@space", messages=asked("Who discovered Titan?")
-    )
-    answer = extra(reply.choices[0].message)["answer"]
+    answer = extra(ask(chat, "Who discovered Titan?", model="graph-search@space"))["answer"]
     assert answer["status"] == "answer"
     assert answer["rows"] == [["https://example.org/space/Christiaan_Huygens"]]
     assert answer["cells"][0][0]["label"] == "Christiaan Huygens"
@@ -82,53 +84,42 @@ def test_every_model_that_is_listed_answers_and_no_other_is_there(
         assert {"askgraph@space", "askgraph@towns"} < set(ids)
         for model in ids:
             assert chat.models.retrieve(model).id == model
-            reply = chat.chat.completions.create(model=model, messages=asked("What is there?"))
-            assert reply.choices[0].message.content, model
+            assert ask(chat, "What is there?", model=model).content, model
         with pytest.raises(openai.NotFoundError, match="there is no model 'grasp'"):
             chat.models.retrieve("grasp")
 
 
 def test_next_questions_and_readings(chat: OpenAI) -> None:
     # Next questions end an answer and near names a refusal.
-    said = asked("Which moons does Jupiter have?")
-    reply = chat.chat.completions.create(model="askgraph", messages=said)
-    message = reply.choices[0].message
+    question = "Which moons does Jupiter have?"
+    message = ask(chat, question)
+    text = message.content or ""
     following = extra(message)["next"]
     lines = [f"- {escape_markdown(one)}" for one in following]
     assert 1 <= len(following) <= 3
-    assert (message.content or "").endswith("\n\n".join(("**Ask next:**", "\n".join(lines))))
-    stream = chat.chat.completions.create(model="askgraph", messages=said, stream=True)
-    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == message.content
-    said += [{"role": "assistant", "content": message.content}]
+    assert text.endswith("\n\n".join(("**Ask next:**", "\n".join(lines))))
+    stream = chat.chat.completions.create(model="askgraph", messages=asked(question), stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == text
     for one in following:
-        went_on = chat.chat.completions.create(
-            model="askgraph", messages=[*said, {"role": "user", "content": one}]
-        )
-        assert extra(went_on.choices[0].message)["answer"]["status"] == "answer", one
-    refused = chat.chat.completions.create(
-        model="askgraph", messages=asked("What is the population of Jupiter?")
-    )
-    text = refused.choices[0].message.content or ""
+        assert extra(ask(chat, question, text, one))["answer"]["status"] == "answer", one
+    text = ask(chat, "What is the population of Jupiter?").content or ""
     assert re.search("^Instead of “population”: .*mass", text, re.MULTILINE), text
     assert "Ask next" not in text
     # A question back is answered by a number.
     question = "What is the population of Mars?"
-    back = chat.chat.completions.create(model="askgraph", messages=asked(question))
-    text = back.choices[0].message.content or ""
+    text = ask(chat, question).content or ""
     assert text.startswith(
         "The graph records no 'population' of Mars. For Mars there is: diameter, orbital period, "
         "mass and surface gravity. Which of these do you mean?\n\n"
         "1. The celestial body that Mars orbits. (1 row)"
     )
-    reply = chat.chat.completions.create(model="askgraph", messages=asked(question, text, "2"))
-    answer = extra(reply.choices[0].message)["answer"]
+    answer = extra(ask(chat, question, text, "2"))["answer"]
     assert answer["words"] == "Things that orbit Mars."
     assert (answer["total"], answer["confidence"], answer["chosen"]) == (2, None, True)
     spaced = " ".join(text.split())  # as a client may send it back
-    again = chat.chat.completions.create(model="askgraph", messages=asked(question, spaced, "#2"))
-    assert extra(again.choices[0].message)["answer"]["words"] == answer["words"]
+    assert extra(ask(chat, question, spaced, "#2"))["answer"]["words"] == answer["words"]
     with pytest.raises(openai.BadRequestError, match="answer with a number from 1 to"):
-        chat.chat.completions.create(model="askgraph", messages=asked(question, text, "99"))
+        ask(chat, question, text, "99")
 
 
 def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
@@ -149,21 +140,16 @@ def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
             held = more.get("askgraph", held)
             text += choice.delta.content or ""
             ends += [choice.finish_reason] if choice.finish_reason else []
-    whole = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons are larger than Mercury?")
-    )
+    whole = ask(chat, "Which moons are larger than Mercury?")
     assert "'Mercury' is the entity 'Mercury'" in thoughts[0]
-    assert text.splitlines()[:-1] == (whole.choices[0].message.content or "").splitlines()[:-1]
+    assert text.splitlines()[:-1] == (whole.content or "").splitlines()[:-1]
     assert held["answer"]["total"] == 2 and usage is not None and usage.completion_tokens == 0
     assert ends == ["stop"]
 
 
 def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
     # A refusal is said in words.
-    reply = chat.chat.completions.create(
-        model="askgraph", messages=asked("What is the capital of Mongolia?")
-    )
-    assert (reply.choices[0].message.content or "").startswith("No answer.")
+    assert (ask(chat, "What is the capital of Mongolia?").content or "").startswith("No answer.")
     # Fields that mean nothing here are taken.
     reply = chat.chat.completions.create(
         model="askgraph",
@@ -177,14 +163,8 @@ def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
     )
     assert "Christiaan Huygens" in (reply.choices[0].message.content or "")
     # A conversation goes on from what was answered.
-    first = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons orbit Mars?")
-    )
-    text = first.choices[0].message.content or ""
-    reply = chat.chat.completions.create(
-        model="askgraph", messages=asked("Which moons orbit Mars?", text, "Who discovered Titan?")
-    )
-    run = extra(reply.choices[0].message)["run"]
+    text = ask(chat, "Which moons orbit Mars?").content or ""
+    run = extra(ask(chat, "Which moons orbit Mars?", text, "Who discovered Titan?"))["run"]
     trace = httpx2.get(f"{served}/api/v1/runs/{run}/trace", timeout=600).text
     [earlier] = json.loads(trace.splitlines()[0])["question"]["before"]
     assert earlier["question"] == "Which moons orbit Mars?"

@@ -25,7 +25,7 @@ def place(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def fleet(place: Workspace) -> Iterator[httpx2.Client]:
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
+    with ServedThread(place) as server, server.client() as client:
         yield client
 
 
@@ -122,13 +122,11 @@ def test_a_definition_goes_over_http_and_back(fleet: httpx2.Client) -> None:
 
 
 def test_only_who_may_manage_may_teach(place: Workspace) -> None:
-    with ServedThread(place, anonymous=("ask",)) as server:
-        client = httpx2.Client(base_url=server.url, timeout=600)
+    with ServedThread(place, anonymous=("ask",)) as server, server.client() as client:
         assert client.get(PATH).status_code == 200
         assert client.post(PATH, json={"entries": [VEHICLES]}).status_code == 401
         assert client.delete(PATH, params={"word": "vehicles"}).status_code == 401
         assert client.get("/api/v1/graphs/none/glossary").status_code == 404
-        client.close()
     assert not place.load_glossary("fleet")
 
 
