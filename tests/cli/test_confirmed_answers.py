@@ -45,13 +45,8 @@ def test_a_correction_teaches_a_word_and_shows_its_effect_first() -> None:
     for word, name in (("girth", "Io"), ("radius", "Mars")):
         run("ask", of.format(word, name), "--trace", f"{word}.jsonl")
     run("examples", "add", more, "--query", "SELECT ?m { ?m onto:radius 1821.6 }")
-    run(
-        "examples",
-        "add",
-        same,
-        "--query",
-        'SELECT ?x { ?m rdfs:label "Europa"@en ; onto:radius ?x }',
-    )
+    right = 'SELECT ?x { ?m rdfs:label "Europa"@en ; onto:radius ?x }'
+    run("examples", "add", same, "--query", right)
 
     def correct(word: str, name: str, *keep: str) -> list[dict[str, object]]:
         query = f"SELECT ?x {{ <http://example.org/{name}> onto:{columns[word]} ?x }}"

@@ -6,15 +6,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client
 from openai import OpenAI
 from tests.each import for_each
+from tests.server.mcp.conftest import Agents
 from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
 from askgraph.cli import app
-from askgraph.server.mcp import create_server
-from askgraph.server.mcp.access import LocalAccess
 from askgraph.server.openai.answers import escape_markdown
 from askgraph.workspace import Workspace
 
@@ -47,16 +45,11 @@ def by_cli(place: Workspace, question: str, language: str) -> tuple[dict[str, An
 
 
 async def by_mcp(place: Workspace, question: str, language: str) -> dict[str, Any]:
-    access = LocalAccess(place, ["space"])
-
-    async def same(_: object) -> LocalAccess:
-        return access
-
-    async with Client(create_server(same)) as client:
-        result = await client.call_tool(
-            "ask", {"question": question, "language": language, "detail": True}
-        )
-    await access.aclose()
+    agents = Agents(place)
+    asked = {"question": question, "language": language, "detail": True}
+    async with agents.client("space") as client:
+        result = await client.call_tool("ask", asked)
+    agents.close()
     assert result.structured_content is not None
     return dict(result.structured_content)
 
