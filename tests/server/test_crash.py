@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
-from tests.servers.served import ServedProcess, sample_workspace
+from tests.servers.served import ServedProcess, sample_workspace, upload
 
 from askgraph.server.auth.identify import generate_visitor
 
@@ -76,13 +76,8 @@ def test_uploads_of_a_server_that_was_killed_are_cleared_by_the_next(tmp_path: P
     uploads = tmp_path / "uploads"
     triples = b"".join(b"<http://e/a> <http://e/b> %d .\n" % at for at in range(200_000))
     with ServedProcess.start(tmp_path) as served:
-        reply = httpx2.post(
-            f"{served.url}/api/v1/graphs/upload",
-            data={"name": "more"},
-            files=[("files", ("more.nt", triples))],
-            timeout=600,
-        )
-        job = reply.json()["id"]
+        with httpx2.Client(base_url=served.url, timeout=600) as client:
+            job = upload(client, "more", ("more.nt", triples)).json()["id"]
         served.kill()
     assert (uploads / job).is_dir()
     with sqlite3.connect(tmp_path / "serve.db") as store:  # it is taken for dead after 30 seconds

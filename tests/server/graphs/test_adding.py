@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.servers import faults
-from tests.servers.served import ServedThread, job_ended
+from tests.servers.served import ServedThread, job_ended, upload
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
@@ -19,11 +19,6 @@ from askgraph.workspace import Workspace
 
 Left = Callable[[str], bool]
 MOONS = b"@prefix e: <http://e.org/> . e:io a e:Moon ; e:orbits e:jupiter .\n"
-
-
-def upload(client: httpx2.Client, name: str, *files: tuple[str, bytes]) -> httpx2.Response:
-    parts = [("files", (file, content)) for file, content in files]
-    return client.post("/api/v1/graphs/upload", data={"name": name}, files=parts)
 
 
 def test_graphs_from_files_and_addresses(
@@ -93,8 +88,8 @@ def test_files_that_do_not_parse(
     adding: httpx2.Client, nothing_left: Left, adding_place: Workspace
 ) -> None:
     # What does not parse fails with its line and leaves nothing.
-    response = upload(adding, "wrong", ("moons.ttl", MOONS + b"and then some\n"))
-    job = job_ended(adding, response.json()["id"])
+    sent = upload(adding, "wrong", ("moons.ttl", MOONS + b"and then some\n"))
+    job = job_ended(adding, sent.json()["id"])
     assert job["state"] == "failed" and job["problem"]["detail"].startswith("moons.ttl, line 2")
     assert str(adding_place.folder) not in str(job) and nothing_left("wrong")
     # What is wrong with a line of megabytes is told in short.
@@ -123,10 +118,7 @@ def test_jobs_that_fail_or_are_stopped(
     # A job is told of and stopped by another process.
     sparql_server.always = faults.silence()
     id = adding.post("/api/v1/graphs", json={"name": "two", "url": sparql_server.url}).json()["id"]
-    with (
-        ServedThread(adding_place) as second,
-        httpx2.Client(base_url=second.url, timeout=600) as other,
-    ):
+    with ServedThread(adding_place) as second, second.client() as other:
         assert other.get(f"/api/v1/jobs/{id}").json()["state"] in ("queued", "running")
         other.delete(f"/api/v1/jobs/{id}")
         assert job_ended(adding, id)["state"] == "cancelled"
@@ -138,9 +130,8 @@ def test_jobs_that_fail_or_are_stopped(
     assert [job["id"] for job in adding.get("/api/v1/jobs").json()["jobs"]][:1] == [id]
     visitor = {"Cookie": "askgraph_visitor=" + "0" * 32}
     for method, path in [("GET", ""), ("DELETE", ""), ("GET", "/events")]:
-        assert (
-            adding.request(method, f"/api/v1/jobs/{id}{path}", headers=visitor).status_code == 404
-        )
+        reply = adding.request(method, f"/api/v1/jobs/{id}{path}", headers=visitor)
+        assert reply.status_code == 404
     # Graphs of the operator are not removed over the web.
     adding_place.add("own", [graph_path()])
     assert adding.delete("/api/v1/graphs/own").status_code == 403 and "own" in adding_place.graphs()
@@ -151,14 +142,11 @@ def test_a_server_that_stops_leaves_no_half_of_a_graph(
 ) -> None:
     sparql_server.always = faults.silence()
     place, allowed = Workspace(tmp_path), {"private_addresses": ("127.0.0.1",)}
-    with (
-        ServedThread(place, **allowed) as server,
-        httpx2.Client(base_url=server.url, timeout=600) as client,
-    ):
+    with ServedThread(place, **allowed) as server, server.client() as client:
         body = {"name": "half", "url": sparql_server.url}
         id = client.post("/api/v1/graphs", json=body).json()["id"]
     assert (place.graphs(), list((tmp_path / "data").glob("*half*"))) == ({}, [])
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
+    with ServedThread(place) as server, server.client() as client:
         job = client.get(f"/api/v1/jobs/{id}").json()
     assert job["state"] == "handed_back" and "add it again" in job["problem"]["detail"]
 

@@ -14,7 +14,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
 from askgraph.server import graphs as open_graphs_module
 from askgraph.server.graphs import GraphPool, VerifiedAnswers
-from askgraph.server.graphs.add_worker import AddTask, JobProgress, add_in_process
+from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -28,6 +28,11 @@ def told_of(process: int) -> bytes:
     """What a process was started with: its environment and its arguments."""
     place = Path(f"/proc/{process}")
     return (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
+
+
+def adding(folder: Path, name: str, address: str) -> "asyncio.Task[AddedGraphView]":
+    """Begin to add a graph."""
+    return asyncio.ensure_future(add_in_process(AddTask(folder, name, [address]), lambda _: None))
 
 
 async def worker_of(task: "asyncio.Task[object]", before: set[int]) -> int:
@@ -54,9 +59,7 @@ async def test_what_takes_too_long_is_stopped(silent: SparqlServer, tmp_path: Pa
 
 async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_path: Path) -> None:
     before = children()
-    work = asyncio.ensure_future(
-        add_in_process(AddTask(tmp_path, "killed", [silent.url]), lambda _: None)
-    )
+    work = adding(tmp_path, "killed", silent.url)
     os.kill(await worker_of(work, before), signal.SIGTERM)
     with pytest.raises(ServiceError, match="crashed"):
         await work
@@ -66,9 +69,7 @@ async def test_a_worker_that_is_killed_is_no_success(silent: SparqlServer, tmp_p
 async def test_waiting_for_the_process(silent: SparqlServer, tmp_path: Path) -> None:
     # Who stops waiting leaves no process.
     before = children()
-    work = asyncio.ensure_future(
-        add_in_process(AddTask(tmp_path, "left", [silent.url]), lambda _: None)
-    )
+    work = adding(tmp_path, "left", silent.url)
     worker = await worker_of(work, before)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -89,11 +90,8 @@ async def test_a_worker_has_no_secrets_of_the_server(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "s3cr3tvalue")
     before = children()
-    work = asyncio.ensure_future(
-        add_in_process(AddTask(tmp_path, "bare", [silent.url]), lambda _: None)
-    )
-    worker = await worker_of(work, before)
-    told = told_of(worker)
+    work = adding(tmp_path, "bare", silent.url)
+    told = told_of(await worker_of(work, before))
     work.cancel()
     await asyncio.wait([work])
     assert b"PATH=" in told and b"s3cr3t" not in told

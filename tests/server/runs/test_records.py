@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,7 @@ from mcp import Client
 from tests.each import for_each
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
-from tests.servers.served import ServedThread, sample_workspace
+from tests.servers.served import ServedThread, sample_workspace, set_model
 
 from askgraph.errors import ServiceError
 from askgraph.llm import Choice, ToolCall
@@ -49,11 +48,7 @@ SECRET = "s3cr3t-that-nobody-may-read"
 @pytest.fixture
 def place(tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> ServedThread:
     workspace = sample_workspace(tmp_path)
-    table = (
-        f'[models.default]\nmodel = "m"\nbase_url = "{llm_server.url}/v1"\nkey_env = "THE_KEY"\n'
-    )
-    path = tmp_path / "askgraph.toml"
-    path.write_text(path.read_text() + table)
+    set_model(tmp_path, f"{llm_server.url}/v1", 'key_env = "THE_KEY"')
     monkeypatch.setenv("THE_KEY", SECRET)
     return ServedThread(workspace)
 
@@ -63,7 +58,7 @@ def test_a_secret_that_a_model_repeats_is_in_no_trace(
 ) -> None:
     llm_server.turns.append(Turn(f"I was sent {SECRET} and password=hunter2hunter2."))
     llm_server.turns.append(Turn("I give up."))
-    with place, httpx2.Client(base_url=place.url, timeout=600) as client:
+    with place, place.client() as client:
         body = {"question": "Which moons has Mars?", "method": "grasp"}
         head = {"Accept": "text/event-stream"}
         told = client.post("/api/v1/ask", json=body, headers=head).text
@@ -77,7 +72,7 @@ def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
     place: ServedThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THE_KEY", "Ganymede")  # as if a graph held it
-    with place, httpx2.Client(base_url=place.url, timeout=600) as client:
+    with place, place.client() as client:
         asked = {"question": "Which moons are larger than Mercury?"}
         answer = client.post("/api/v1/ask", json=asked).json()["answer"]
     assert [row[0]["label"] for row in answer["cells"]] == ["***", "Titan"]
@@ -86,6 +81,7 @@ def test_a_secret_is_in_no_answer_and_other_data_stays_as_it_is(
 
 ANN = Principal("user:ann", "ann", frozenset({"ask"}), limits=CallerLimits(parallel=1))
 QUESTION = AskBody(question="Which moons are larger than Mercury?")
+ASKED = AskBody(question="How many missions are there to Jupiter?", settings={"answer_from": 1.0})
 BROKEN = (
     "CREATE TRIGGER broken BEFORE UPDATE OF finished ON runs BEGIN SELECT RAISE(ABORT, 'full'); END"
 )
@@ -116,10 +112,7 @@ async def test_runs_whose_database_fails(hub: Hub) -> None:
     assert view.state == "done" and view.answer
     assert (await hub.runs.wait_for_outcome(await hub.ask(QUESTION, ANN))).state == "done"
     # A reading chosen while the database fails does not run for ever.
-    back = AskBody(
-        question="How many missions are there to Jupiter?", settings={"answer_from": 1.0}
-    )
-    view = await hub.runs.wait_for_outcome(await hub.ask(back, ANN))
+    view = await hub.runs.wait_for_outcome(await hub.ask(ASKED, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
         await choose_interpretation(hub, view.id, 1, ANN)
@@ -188,7 +181,6 @@ def test_a_line_is_one_line_and_short(text: str) -> None:
 
 
 ANN_turns = Principal("user:ann", "ann", frozenset({"ask", "query", "confirm"}))
-ASKED = AskBody(question="How many missions are there to Jupiter?", settings={"answer_from": 1.0})
 
 Work = Callable[[Hub, RunView], Awaitable[object]]
 
@@ -201,20 +193,15 @@ async def hub_turns(sample_place: Workspace, tmp_path: Path) -> AsyncIterator[Hu
 
 
 def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
-    assert run.answer
-    assert run.answer.sparql
+    assert run.answer and run.answer.sparql
     return list_parts("space", PartsBody(query=run.answer.sparql, language="en"), hub, ANN_turns)
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        read_back,
-        lambda hub, run: confirm_answer(hub, run.id, None, ANN_turns),
-        lambda hub, run: choose_interpretation(hub, run.id, 0, ANN_turns),
-        lambda hub, run: export_result(hub, run.id, "nt", ANN_turns),
-    ],
-)
+@pytest.mark.parametrize("work", [
+    read_back, lambda hub, run: confirm_answer(hub, run.id, None, ANN_turns),
+    lambda hub, run: choose_interpretation(hub, run.id, 0, ANN_turns),
+    lambda hub, run: export_result(hub, run.id, "nt", ANN_turns),
+])  # fmt: skip
 async def test_work_on_a_graph_waits_for_its_turn(hub_turns: Hub, work: Work) -> None:
     run = await hub_turns.runs.wait_for_outcome(await hub_turns.ask(ASKED, ANN_turns))
     async with hub_turns.queries.wait_turn("space"):
@@ -227,8 +214,7 @@ def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
     tmp_path: Path, llm_server: LlmServer
 ) -> None:
     place = sample_workspace(tmp_path)
-    with (tmp_path / "askgraph.toml").open("a") as settings:
-        settings.write(f'[models.default]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\n')
+    set_model(tmp_path, f"{llm_server.base}/v1")
     llm_server.turns.extend([Turn(reply(choose=1))] * 3)
     sure, unsure = {"question": "Which moons orbit Mars?"}, {"question": "What did Galileo find?"}
     chat = {"model": "askgraph", "messages": [{"role": "user", "content": unsure["question"]}]}
@@ -237,7 +223,7 @@ def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
         async with Client(f"{url}/mcp") as agent:
             return (await agent.call_tool("ask", {**unsure, "detail": True})).structured_content
 
-    with ServedThread(place) as server, httpx2.Client(base_url=server.url, timeout=600) as client:
+    with ServedThread(place) as server, server.client() as client:
         free = client.post("/api/v1/ask", json=sure).json()
         assert (free["method"], llm_server.requests) == ("auto", [])
         assert free["answer"]["answered_by"] == {
@@ -254,20 +240,13 @@ def test_every_door_asks_the_model_only_where_graph_search_is_unsure(
     assert len(llm_server.requests) == 3
 
 
-_DEAD = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n'
-
-
 @pytest.mark.parametrize("processes", [0, 1])
 def test_a_model_whose_server_has_failed_is_left_alone_and_counted(
     tmp_path: Path, processes: int
 ) -> None:
     place = sample_workspace(tmp_path)
-    with (tmp_path / "askgraph.toml").open("a") as settings:
-        settings.write(_DEAD)
-    with (
-        ServedThread(place, processes=processes) as server,
-        httpx2.Client(base_url=server.url, timeout=600) as client,
-    ):
+    set_model(tmp_path, "http://127.0.0.1:9/v1", "retries = 0")
+    with ServedThread(place, processes=processes) as server, server.client() as client:
         assert "askgraph_models_left_alone 0.0" in client.get("/metrics").text
         asked = {"question": "Which moons does Jupiter have?", "method": "guided"}
         for _ in range(5):  # on a busy machine the seconds may be over before it is read

@@ -13,7 +13,7 @@ import pytest
 from tests.each import for_each
 from tests.servers.faults import slow_first_byte
 from tests.servers.llm import LlmServer
-from tests.servers.served import sample_workspace
+from tests.servers.served import sample_workspace, set_model
 from tests.servers.sparql import Reply, Request, SparqlServer
 
 from askgraph import errors
@@ -44,12 +44,14 @@ def place(sample_endpoint: SparqlServer, tmp_path: Path) -> Iterator[Workspace]:
     sample_endpoint.always = None
 
 
+def two_processes(folder: Path) -> ServeSettings:
+    database = str(folder / "serve.db")
+    return ServeSettings(database=database, processes=2, grace=0, patience=60.0)
+
+
 @pytest.fixture
 async def hub(place: Workspace, tmp_path: Path) -> AsyncIterator[Hub]:
-    settings = ServeSettings(
-        database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
-    )
-    async with open_hub(settings, place) as hub:
+    async with open_hub(two_processes(tmp_path), place) as hub:
         yield hub
 
 
@@ -75,11 +77,9 @@ def processes() -> set[int]:
     found = set[int]()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            own = f"PPid:\t{os.getpid()}\n" in status.read_text()
-            if (
-                own
-                and b"askgraph.server.runs.worker_pool" in (status.parent / "cmdline").read_bytes()
-            ):
+            is_child = f"PPid:\t{os.getpid()}\n" in status.read_text()
+            command = (status.parent / "cmdline").read_bytes()
+            if is_child and b"askgraph.server.runs.worker_pool" in command:
                 found.add(int(status.parent.name))
         except OSError:
             continue
@@ -101,10 +101,7 @@ async def test_many_questions_and_changed_graphs(
         assert one.answer.sparql == other.answer.sparql
         assert one.answer.confidence == other.answer.confidence
     # None is left when the server ends.
-    settings = ServeSettings(
-        database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
-    )
-    async with open_hub(settings, place) as hub:
+    async with open_hub(two_processes(tmp_path), place) as hub:
         before = processes()
         await asked(hub, QUESTIONS[0])
         assert processes() - before
@@ -112,13 +109,8 @@ async def test_many_questions_and_changed_graphs(
     # A limit of a model holds for all processes.
     server = _OneAtATime()
     with server:
-        file = place.folder / "askgraph.toml"
-        table = f'\n[models.default]\nmodel = "m"\nbase_url = "{server.base}/v1"\nparallel = 1\n'
-        file.write_text(file.read_text(encoding="utf-8") + table, encoding="utf-8")
-        serving = ServeSettings(
-            database=str(tmp_path / "serve.db"), processes=2, grace=0, patience=60.0
-        )
-        async with open_hub(serving, place) as hub:
+        set_model(place.folder, f"{server.base}/v1", "parallel = 1")
+        async with open_hub(two_processes(tmp_path), place) as hub:
             found = await asyncio.gather(*(asked(hub, one, method="guided") for one in QUESTIONS))
     assert [one.state for one in found] == ["done"] * 4 and server.at_once == 1
     assert len(server.requests) >= 2
