@@ -43,7 +43,7 @@ _FORM_TYPE, _QUERY_TYPE = "application/x-www-form-urlencoded", "application/spar
 _MAX_BODY_BYTES = 4 * MAX_QUERY_CHARACTERS
 _MAX_FIELDS = 200
 _CHUNK_CHARACTERS = 10_000  # characters of a form that are decoded at once
-_MEDIA_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+)/([\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
+_MEDIA_RANGE = re.compile(r"\s*([\w!#$&^.+*-]+/[\w!#$&^.+*-]+)\s*((?:;[^;,]*)*)\s*$")
 _QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
 _MAX_RANGES = 100  # maximum number of ranges to parse
 
@@ -78,12 +78,9 @@ async def parse_request(request: Request) -> ProtocolRequest:
     match media_type.strip().lower():
         case "application/x-www-form-urlencoded":
             form_fields = await asyncio.to_thread(_parse_fields, await _read_body(request))
-            return _to_protocol_request(
-                {
-                    name: [*fields.get(name, []), *form_fields.get(name, [])]
-                    for name in fields | form_fields
-                }
-            )
+            for name, values in form_fields.items():
+                fields.setdefault(name, []).extend(values)
+            return _to_protocol_request(fields)
         case "application/sparql-query":
             if "query" in fields:
                 raise QueryError(
@@ -161,32 +158,24 @@ def choose_format(header: str, formats: Sequence[ResultFormat]) -> ResultFormat 
     best, best_quality = None, 0.0
     for result_format in formats:
         # The quality of a format: by its names, else by the most exact range that holds its own.
-        qualities = [
-            weight
-            for main_type, subtype, weight in ranges
-            if f"{main_type}/{subtype}" in result_format.accepted
+        own_type, _, _ = result_format.accepted[0].partition("/")
+        exactness = {"*/*": 0, f"{own_type}/*": 1, **dict.fromkeys(result_format.accepted, 2)}
+        matches = [
+            (exactness[media_range], weight)
+            for media_range, weight in ranges
+            if media_range in exactness
         ]
-        if qualities:
-            quality = max(qualities)
-        else:
-            own_type, _, _ = result_format.accepted[0].partition("/")
-            matches = [
-                (main_type != "*", weight)
-                for main_type, subtype, weight in ranges
-                if subtype == "*" and main_type in (own_type, "*")
-            ]
-            quality = max(matches)[1] if matches else 0.0
+        quality = max(matches, default=(0, 0.0))[1]
         if quality > best_quality:
             best, best_quality = result_format, quality
     return best
 
 
-def _parse_ranges(header: str) -> Iterator[tuple[str, str, float]]:
+def _parse_ranges(header: str) -> Iterator[tuple[str, float]]:
     for part in header.split(",")[:_MAX_RANGES]:
-        match = _MEDIA_RANGE.match(part)
-        if match:
-            quality = _QUALITY.search(match[3])
-            yield match[1].lower(), match[2].lower(), float(quality[1]) if quality else 1.0
+        if match := _MEDIA_RANGE.match(part):
+            quality = _QUALITY.search(match[2])
+            yield match[1].lower(), float(quality[1]) if quality else 1.0
 
 
 router = APIRouter(prefix="/sparql", tags=["SPARQL protocol"])
@@ -279,13 +268,9 @@ async def _answer_request(graph: str, request: Request, hub: Hub, caller: Princi
             headers = {"Vary": "Accept"}
             truncation = None if isinstance(result, bool) else result.truncated
             if truncation is not None:
-                note = (
-                    f"by {'askgraph' if truncation.by == 'askgraph' else 'the server'}: "
-                    f"{truncation.reason}"
-                )
-                headers[TRUNCATED_HEADER] = " ".join(
-                    note.encode("ascii", "replace").decode().split()
-                )
+                by = "askgraph" if truncation.by == "askgraph" else "the server"
+                note = f"by {by}: {truncation.reason}".encode("ascii", "replace").decode()
+                headers[TRUNCATED_HEADER] = " ".join(note.split())
             try:
                 content = await asyncio.to_thread(
                     serialize_result, result, result_format, prefixes=open_graph.prefixes.namespaces
@@ -328,10 +313,9 @@ def _select_format(
 def _to_error_response(error: AskgraphError, request: Request) -> Response:
     """Return an error as plain text, or as problem JSON if the client does not accept text."""
     problem = problems.to_problem(error)
-    if isinstance(error, _NotAcceptable):
-        problem = problem.model_copy(update={"status": 406})
-    elif isinstance(error, UnsupportedMediaType):
-        problem = problem.model_copy(update={"status": 415})
+    problem.status = {_NotAcceptable: 406, UnsupportedMediaType: 415}.get(
+        type(error), problem.status
+    )
     error_format = choose_format(request.headers.get("accept", ""), _ERROR_FORMATS)
     if error_format is not None and error_format.name == "problem":
         return problems.to_problem_response(problem)
@@ -388,7 +372,6 @@ class _QuestionRoute(APIRoute):
     """A route that matches only requests with one of its query fields."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route."""
         match, child = super().matches(scope)
         parameters = QueryParams(scope.get("query_string", b""))
         if match is Match.NONE or not any(field in parameters for field in _QUESTION_FIELDS):
@@ -447,11 +430,8 @@ def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str])
     graphs_by_iri = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
     last_segment = unquote(dataset_iri.partition("?")[0].rpartition("/")[2])
     graphs_by_name = {graph.casefold(): graph for graph in graphs}
-    for candidate in (
-        graphs_by_iri.get(dataset_iri),
-        dataset,
-        graphs_by_name.get(last_segment.casefold()),
-    ):
+    named_graph = graphs_by_name.get(last_segment.casefold())
+    for candidate in (graphs_by_iri.get(dataset_iri), dataset, named_graph):
         if candidate is not None and candidate in graphs:
             return candidate
     known_graphs = ", ".join(graphs) or "none"

@@ -6,7 +6,7 @@ This module has the parameters that routes share, and a caller's query with pref
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Query
 from pydantic import Field
@@ -27,6 +27,7 @@ from askgraph.sparql.judge import check_size
 from askgraph.sparql.lexer import declare_prefixes, unescape_codepoints
 from askgraph.sparql.prefixes import choose_label, split_local_name
 
+Content = TypeVar("Content")
 GraphName = Annotated[str, Path(max_length=200, description="The name of a graph.")]
 Offset = Annotated[int, Query(ge=0, le=100_000_000)]
 LanguageQueryParameter = Annotated[Language, Query()]
@@ -76,14 +77,13 @@ class LabeledQuery:
 
     async def verbalize(self) -> str:
         """Return the query in words."""
-        return await asyncio.to_thread(
-            verbalize_query,
-            self.text,
-            self.labels,
-            language=self.language,
-            nouns=self.nouns,
-            facts=self.facts,
-        )
+        return await self.write(verbalize_query)
+
+    async def write(self, writer: Callable[..., Content]) -> Content:
+        """Return the result of a function with the arguments of `verbalize_query`."""
+        options: dict[str, Any]
+        options = {"language": self.language, "nouns": self.nouns, "facts": self.facts}
+        return await asyncio.to_thread(writer, self.text, self.labels, **options)
 
 
 async def label_query(query: str, graph: KnowledgeGraph, language: str) -> LabeledQuery:

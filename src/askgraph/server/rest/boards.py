@@ -267,12 +267,7 @@ async def get_graph_board(
 ) -> GraphBoardView:
     """Return a board of a graph's first questions with their answers; nothing is stored."""
     has_older_answers = get_starters_key(opened, language) in hub.starters
-    starters = await answer_starters(hub, opened, language)
-    pins = _create_pins(starters, "", opened.name, language)
-    tiles: list[tuple[PinRow, Problem | None]] = [(pin, None) for pin in pins]
-    if has_older_answers:
-        tiles = await _refresh_pins(hub, pins, caller)
-    return await _to_graph_board(hub, opened, starters, tiles, caller, language)
+    return await _build_graph_board(hub, opened, caller, language, refresh=has_older_answers)
 
 
 @router.get("/sample/board")
@@ -304,10 +299,7 @@ async def _build_sample_board(
 
     graph = await asyncio.to_thread(open_sample)
     try:
-        starters = await answer_starters(hub, graph, language)
-        pins = _create_pins(starters, "", graph.name, language)
-        tiles = [(pin, None) for pin in pins]
-        return await _to_graph_board(hub, graph, starters, tiles, caller, language)
+        return await _build_graph_board(hub, graph, caller, language)
     finally:
         await graph.endpoint.close()
 
@@ -400,16 +392,14 @@ async def create_pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> Boar
     if not isinstance(graph, str) or not isinstance(query, str):
         raise SetupError(f"{run.question!r} has no query: there is nothing to pin")
     lists = {name: answer.get(name) for name in ("rows", "cells")}
-    lists_to_store = {
-        name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)
-    }
+    cut_lists = {name: rows[:_MAX_ROWS] for name, rows in lists.items() if isinstance(rows, list)}
     row = PinRow(
         generate_id(),
         id,
         run.question,
         graph,
         query,
-        {**answer, **lists_to_store},  # as many rows as a board keeps
+        {**answer, **cut_lists},
         title=body.title,
         language=run.language,
         run=run.id,
@@ -429,11 +419,7 @@ async def change_pin(
 ) -> BoardView:
     """Change the title, view or position of a pin."""
     await _load_board(hub, id, caller, must_own=True)
-    values: dict[str, object] = {}
-    if body.title is not None:
-        values["title"] = body.title
-    if body.shown is not None:
-        values["shown"] = body.shown.model_dump(exclude_none=True)
+    values = body.model_dump(include={"title", "shown"}, exclude_none=True)
     is_found = not values or await hub.store.update_pin(id, pin, **values)
     if is_found and body.place is not None:
         is_found = await hub.store.move_pin(id, pin, body.place)
@@ -453,7 +439,6 @@ async def delete_pin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
 async def _refresh_pins(
     hub: Hub, pins: Sequence[PinRow], caller: Principal
 ) -> list[tuple[PinRow, Problem | None]]:
-    """Run the queries of pins; return each with its new answer, or with its problem."""
     turns = asyncio.Semaphore(_MAX_PARALLEL_REFRESHES)
 
     async def refresh_pin(pin: PinRow) -> tuple[PinRow, Problem | None]:
@@ -497,19 +482,17 @@ def _create_pins(starters: StarterAnswers, board: str, graph: str, language: str
     ]
 
 
-async def _to_graph_board(
-    hub: Hub,
-    graph: KnowledgeGraph,
-    starters: StarterAnswers,
-    tiles: Sequence[tuple[PinRow, Problem | None]],
-    caller: Principal,
-    language: str,
+async def _build_graph_board(
+    hub: Hub, graph: KnowledgeGraph, caller: Principal, language: str, *, refresh: bool = False
 ) -> GraphBoardView:
+    starters = await answer_starters(hub, graph, language)
+    pins = _create_pins(starters, "", graph.name, language)
+    refreshed = await _refresh_pins(hub, pins, caller) if refresh else [(pin, None) for pin in pins]
     pins = [
         replace(pin, base=pin.latest or pin.base, latest=None, seen=pin.checked or pin.seen)
-        for pin, _ in tiles
+        for pin, _ in refreshed
     ]
-    problems = {pin.id: problem for pin, problem in tiles if problem}
+    problems = {pin.id: problem for pin, problem in refreshed if problem}
     row = BoardRow("", "", graph.name, pins=len(pins))
     board = await _to_board_view(hub, row, pins, caller, problems)
     on_board = {pin.question for pin in pins}
@@ -553,12 +536,8 @@ async def _to_board_view(
         )
 
     views = await asyncio.to_thread(lambda: [to_pin_view(pin) for pin in pins])
-    board_fields = {
-        **vars(board),
-        "hidden": board.pins - len(pins),
-        "mine": board.owner == caller.id,
-    }
-    return BoardView.model_validate({**board_fields, "content": views})
+    counts = {"hidden": board.pins - len(pins), "mine": board.owner == caller.id}
+    return BoardView.model_validate({**vars(board), **counts, "content": views})
 
 
 async def _load_board(hub: Hub, id: str, caller: Principal, *, must_own: bool = False) -> BoardRow:

@@ -27,6 +27,7 @@ from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.uploads import ReceivedFile, get_upload_folder, store_files
 from askgraph.server.hub import Asker, Hub, HubDep, Manager
 from askgraph.server.rest import GraphName, IndexedGraph, LanguageQueryParameter, Offset, OpenGraph
+from askgraph.server.rest.profile import NamedTerm
 from askgraph.server.runs import RequestBody
 from askgraph.server.runs.replies import stream_events
 from askgraph.server.store.tables import generate_id
@@ -337,11 +338,8 @@ class GlossaryBody(RequestBody):
     )
 
 
-class MeaningView(BaseModel):
+class MeaningView(NamedTerm):
     """A class, property or entity that a word means."""
-
-    iri: str
-    label: str
 
 
 class EntryView(BaseModel):

@@ -21,7 +21,7 @@ from askgraph.answers.verbalize import fetch_term_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, build_schema_diagram
 from askgraph.index import Hit, Resource
-from askgraph.index.names import ItemKind, complete_names
+from askgraph.index.names import ItemKind, NameCompletion, complete_names
 from askgraph.server.hub import HubDep
 from askgraph.server.rest import IndexedGraph, LanguageQueryParameter, Offset, OpenGraph, get_label
 from askgraph.server.runs import CellView, to_cell
@@ -36,30 +36,36 @@ _MAX_ENDS = 20
 _MAX_NAMED_GRAPHS = 1000
 
 
-class EndView(BaseModel):
-    """A class or datatype at an end of a predicate, with its number of triples."""
+class NamedTerm(BaseModel):
+    """An IRI with its name."""
 
     iri: str
     label: str
+
+
+class EndView(NamedTerm):
+    """A class or datatype at an end of a predicate, with its number of triples."""
+
     count: int
 
 
-class ClassView(BaseModel):
+class DiagramClassView(NamedTerm):
+    """A class in the diagram of a graph."""
+
+    instances: int
+
+
+class ClassView(DiagramClassView):
     """A class as the graph uses it."""
 
-    iri: str
-    label: str
-    instances: int
     parents: list[str]
     nary: bool = Field(description="Whether its instances have no name and link other things.")
     examples: list[CellView] = Field(description="Some instances.")
 
 
-class PredicateView(BaseModel):
+class PredicateView(NamedTerm):
     """A predicate as the graph uses it."""
 
-    iri: str
-    label: str
     triples: int
     subjects: int
     objects: int
@@ -82,14 +88,6 @@ class ProfileView(BaseModel):
     graphs: dict[str, int] = Field(description="Named graphs with their triples, at most 1,000.")
     cuts: list[str] = Field(description="What the count leaves out because of a limit.")
     created: str = Field(description="When the graph was read.")
-
-
-class DiagramClassView(BaseModel):
-    """A class in the diagram of a graph."""
-
-    iri: str
-    label: str
-    instances: int
 
 
 class DiagramLinkView(BaseModel):
@@ -119,11 +117,9 @@ class FactsView(BaseModel):
     at_least: bool = Field(description="Whether there may be more than `total`.")
 
 
-class ResourceView(BaseModel):
+class ResourceView(NamedTerm):
     """The facts of a graph about an entity, outgoing and incoming."""
 
-    iri: str
-    label: str
     description: str | None
     types: list[CellView]
     outgoing: list[FactsView]
@@ -202,31 +198,20 @@ async def describe_resource(
     limit: Annotated[int, Query(ge=1, le=200, description="Values of each predicate.")] = 20,
 ) -> ResourceView:
     """Return the facts of a graph about an entity, outgoing and incoming, by predicate."""
-    resource_data = await fetch_resource_facts(
-        iri,
-        opened,
-        [language],
-        predicate=predicate,
-        page_size=limit,
-        offset=offset,
-        timeout=hub.settings.query_timeout,
-    )
-    units = name_property_units(
-        (item.predicate for item in resource_data.outgoing), opened, language
-    )
+    timeout = hub.settings.query_timeout
+    resource = await fetch_resource_facts(
+        iri, opened, [language], predicate=predicate, page_size=limit, offset=offset,
+        timeout=timeout,
+    )  # fmt: skip
+    units = name_property_units((item.predicate for item in resource.outgoing), opened, language)
+    labels = resource.labels
     return ResourceView(
         iri=iri,
-        label=resource_data.label,
-        description=resource_data.description or None,
-        types=[
-            _to_bound_cell(NamedNode(item), resource_data.labels) for item in resource_data.types
-        ],
-        outgoing=[
-            _to_facts_view(item, resource_data.labels, units) for item in resource_data.outgoing
-        ],
-        incoming=[
-            _to_facts_view(item, resource_data.labels, {}) for item in resource_data.incoming
-        ],
+        label=resource.label,
+        description=resource.description or None,
+        types=[_to_bound_cell(NamedNode(item), labels) for item in resource.types],
+        outgoing=[_to_facts_view(item, labels, units) for item in resource.outgoing],
+        incoming=[_to_facts_view(item, labels, {}) for item in resource.incoming],
     )
 
 
@@ -283,10 +268,13 @@ def _build_profile(
     def matches_search(item: ClassProfile | PredicateProfile) -> bool:
         return search_text in labels[item.iri].casefold() or search_text in item.iri.casefold()
 
-    classes = [item for item in graph_profile.classes if matches_search(item)]
-    predicates = [item for item in graph_profile.predicates if matches_search(item)]
+    classes = list(filter(matches_search, graph_profile.classes))
+    predicates = list(filter(matches_search, graph_profile.predicates))
     pages = classes[offset : offset + limit], predicates[offset : offset + limit]
-    instances_by_class = sample_instances([item.iri for item in pages[0]], graph)
+    instances = sample_instances([item.iri for item in pages[0]], graph)
+    examples = {
+        cls: [_to_bound_cell(NamedNode(iri), {}) for iri in iris] for cls, iris in instances.items()
+    }
     return ProfileView(
         name=graph.name,
         triples=graph_profile.triples,
@@ -295,10 +283,7 @@ def _build_profile(
                 {
                     **vars(item),
                     "label": labels[item.iri],
-                    "examples": [
-                        _to_bound_cell(NamedNode(iri), {})
-                        for iri in instances_by_class.get(item.iri, ())
-                    ],
+                    "examples": examples.get(item.iri, []),
                 }
             )
             for item in pages[0]
@@ -354,11 +339,9 @@ _TERM_KINDS: dict[ItemKind, TermKind] = {
 }
 
 
-class SearchHitView(BaseModel):
+class SearchHitView(NamedTerm):
     """A result of a search by name."""
 
-    iri: str
-    label: str
     name: str = Field(description="The name that matched, if it is another one.")
     description: str
     kind: TermKind
@@ -388,12 +371,8 @@ class CompletionsView(BaseModel):
     completions: list[CompletionView]
 
 
-class TermView(BaseModel):
+class TermView(EndView):
     """A class or predicate, with its number of uses."""
-
-    iri: str
-    label: str
-    count: int
 
 
 class VocabularyView(BaseModel):
@@ -430,44 +409,30 @@ async def complete_text(
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> CompletionsView:
     """Return names that complete the words at the end of the typed text, within milliseconds."""
-    candidates = await asyncio.to_thread(
-        complete_names, opened.names, q, limit=_COMPLETIONS_PER_RESULT_RATIO * limit
-    )
-    labels: dict[str, str] = {}
-    if opened.arrays is not None:
-        labels = await fetch_term_labels(
-            [completion.name.target for completion in candidates], opened, [language]
-        )
-    # For the same offset, names in the asker's language come first.
-    best = sorted(
-        candidates,
-        key=lambda completion: (
-            completion.start,
-            labels.get(completion.name.target, completion.name.text) != completion.name.text,
-        ),
-    )[:limit]
-    entities = [
-        completion.name.target for completion in best if completion.name.kind is ItemKind.ENTITY
-    ]
-    # The name of the smallest class of each thing.
-    class_labels = await asyncio.to_thread(
-        lambda: {
-            iri: get_label(cls, language)
-            for iri in entities
-            for cls in list_classes(iri, opened)[:1]
-        }
-    )
-    views = [
-        CompletionView(
-            text=completion.name.text,
-            label=labels.get(completion.name.target) or completion.name.text,
-            iri=completion.name.target,
-            kind=_TERM_KINDS[completion.name.kind],
-            of=class_labels.get(completion.name.target, ""),
+    limit_of_candidates = _COMPLETIONS_PER_RESULT_RATIO * limit
+    candidates = await asyncio.to_thread(complete_names, opened.names, q, limit=limit_of_candidates)
+    iris = [] if opened.arrays is None else [candidate.name.target for candidate in candidates]
+    labels = await fetch_term_labels(iris, opened, [language])
+
+    def sort_key(completion: NameCompletion) -> tuple[int, bool]:
+        """Put names in the asker's language first for the same offset."""
+        name = completion.name
+        return completion.start, labels.get(name.target, name.text) != name.text
+
+    def to_view(completion: NameCompletion) -> CompletionView:
+        name = completion.name
+        classes = list_classes(name.target, opened) if name.kind is ItemKind.ENTITY else ()
+        return CompletionView(
+            text=name.text,
+            label=labels.get(name.target) or name.text,
+            iri=name.target,
+            kind=_TERM_KINDS[name.kind],
+            of=get_label(classes[0], language) if classes else "",  # the smallest
             start=completion.start,
         )
-        for completion in best
-    ]
+
+    best = sorted(candidates, key=sort_key)[:limit]
+    views = await asyncio.to_thread(lambda: [*map(to_view, best)])
     return CompletionsView(completions=views)
 
 

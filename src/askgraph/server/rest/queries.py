@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from itertools import chain, count, repeat
 from typing import Annotated
 from typing import Literal as Choice
 
@@ -16,7 +17,6 @@ from askgraph.answers.alternatives import Alternative, find_alternatives
 from askgraph.answers.changed_query import add_pattern
 from askgraph.answers.evidence import fetch_evidence
 from askgraph.answers.query_parts import (
-    QueryDescription,
     QuestionPiece,
     ReplaceableTerm,
     describe_query,
@@ -26,7 +26,6 @@ from askgraph.answers.validation import (
     MIN_WRONG_CERTAINTY,
     FaultKind,
     Finding,
-    Knowledge,
     ServiceKnowledge,
 )
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
@@ -40,14 +39,7 @@ from askgraph.search.tokenize import tokenize
 from askgraph.server import runs
 from askgraph.server.hub import Asker, HubDep
 from askgraph.server.problems import NotFound
-from askgraph.server.rest import (
-    GraphName,
-    LabeledQuery,
-    OpenGraph,
-    QueryableGraph,
-    QueryTextBody,
-    label_query,
-)
+from askgraph.server.rest import GraphName, OpenGraph, QueryableGraph, QueryTextBody, label_query
 from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Pattern, Query
 from askgraph.sparql.federation.service import list_services
@@ -70,6 +62,7 @@ from askgraph.sparql.rewrite.swapped import (
 )
 from askgraph.sparql.serializer import format_tree, to_tree
 from askgraph.sparql.vocabulary import XSD_STRING
+from askgraph.trace import Evidence
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
@@ -159,19 +152,13 @@ async def answer_with_query(
 
     The answer has the query in words and the triples behind its first rows, or why it is empty.
     """
-    settings = hub.settings
-    max_rows = settings.page_rows if body.limit is None else body.limit
+    languages, columns, timeout = [body.language], body.columns, body.timeout
     query_answer = await answer_query(
-        hub,
-        body.query,
-        opened,
-        languages=[body.language],
-        columns=body.columns,
-        timeout=body.timeout,
+        hub, body.query, opened, languages=languages, columns=columns, timeout=timeout
     )
-    view = await asyncio.to_thread(
-        runs.to_answer_view, query_answer, limit=min(max_rows, settings.max_rows)
-    )
+    max_rows = hub.settings.page_rows if body.limit is None else body.limit
+    limit = min(max_rows, hub.settings.max_rows)
+    view = await asyncio.to_thread(runs.to_answer_view, query_answer, limit=limit)
     return view.model_copy(update={"status": "edited"})
 
 
@@ -188,13 +175,9 @@ async def get_row_evidence(
     async with hub.queries.wait_turn(opened.name):
         row_triples = await fetch_evidence(checked_query.text, single_row, opened.endpoint, rows=1)
         labels = await fetch_term_labels(row_triples.iris, opened, [body.language])
-    evidence_rows = row_triples.describe(labels)
-    return RowEvidenceView(
-        row=body.row,
-        triples=list(evidence_rows[0].triples) if evidence_rows else [],
-        words=list(evidence_rows[0].words) if evidence_rows else [],
-        labels=labels,
-    )
+    evidence = next(iter(row_triples.describe(labels)), Evidence(body.row, ()))
+    triples, words = list(evidence.triples), list(evidence.words)
+    return RowEvidenceView(row=body.row, triples=triples, words=words, labels=labels)
 
 
 @router.post("/graphs/{graph}/validate")
@@ -209,25 +192,22 @@ async def check_query_text(
         )
     async with AsyncExitStack() as stack:
         open_graph = await stack.enter_async_context(hub.graphs.lease(graph, caller))
-        query = body.query
         names = {f"askgraph:{name}": name for name in hub.graphs.list_names(caller)}
-        knowledge_by_service: dict[str, Knowledge] = {}
-        for target in list_services(query):
-            if target in names:
-                service_graph = await stack.enter_async_context(
-                    hub.graphs.lease(names[target], caller)
-                )
-                knowledge_by_service[target] = await asyncio.to_thread(
-                    load_graph_knowledge, service_graph
-                )
-        services = ServiceKnowledge(
-            await asyncio.to_thread(load_graph_knowledge, open_graph), knowledge_by_service
+        graphs = {
+            target: await stack.enter_async_context(hub.graphs.lease(names[target], caller))
+            for target in list_services(body.query)
+            if target in names
+        }
+        services = await asyncio.to_thread(
+            lambda: ServiceKnowledge(
+                load_graph_knowledge(open_graph),
+                {target: load_graph_knowledge(other) for target, other in graphs.items()},
+            )
         )
         validation = await asyncio.to_thread(
             validate_query, body.query, services, language=body.language
         )
         labeled = await label_query(validation.query, open_graph, body.language)
-        words = await labeled.verbalize()
         return ValidationView(
             query=validation.query,
             # Ignore undeclared prefixes of the graph: the server declares them.
@@ -236,7 +216,7 @@ async def check_query_text(
                 for finding in validation.findings
                 if finding.kind is not FaultKind.PREFIX or not finding.proposals
             ],
-            words=words,
+            words=await labeled.verbalize(),
             repaired=validation.repaired if validation.repairs else None,
             repairs=[repair.note for repair in validation.repairs],
         )
@@ -409,7 +389,7 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
     """
     async with hub.graphs.lease(graph, caller) as open_graph, hub.queries.wait_turn(graph):
         labeled = await label_query(body.query, open_graph, body.language)
-        read_query = await _verbalize_parts(labeled)
+        read_query = await labeled.write(describe_query)
         part_alternatives: tuple[tuple[Alternative, ...], ...] = ()
         question_pieces: tuple[QuestionPiece, ...] = ()
         other_meanings: dict[str, tuple[str, ...]] = {}
@@ -431,19 +411,15 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
                 query_graph=caller.has_scope("query"),
                 other_meanings=other_meanings,
             )
-    pieces = [PieceView(text=piece.text, part=piece.part) for piece in read_query.pieces]
-    views = [
-        _to_part_view(
-            number,
-            part,
-            labeled.labels,
-            part_alternatives[number] if number < len(part_alternatives) else (),
-        )
-        for number, part in enumerate(read_query.parts)
-    ]
+    all_alternatives = chain(part_alternatives, repeat(()))
     return PartsView(
-        pieces=pieces,
-        parts=views,
+        pieces=[PieceView(text=piece.text, part=piece.part) for piece in read_query.pieces],
+        parts=[
+            _to_part_view(number, part, labeled.labels, alternatives)
+            for number, part, alternatives in zip(
+                count(), read_query.parts, all_alternatives, strict=False
+            )
+        ],
         question=[
             QuestionPieceView(text=item.text, parts=[*item.parts]) for item in question_pieces
         ],
@@ -513,18 +489,17 @@ def _build_arrangement_view(query: str) -> ArrangementView | None:
 @router.post("/graphs/{graph}/swap")
 async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
     """Return a query with another term in the place of one of its parts; it does not run."""
-    read_query = await _verbalize_parts(await label_query(body.query, opened, body.language))
-    part_key = body.part
-    if isinstance(part_key, int):
-        matches = read_query.parts[part_key : part_key + 1] if part_key >= 0 else ()
-    else:
-        matches = tuple(part for part in read_query.parts if part.term.value == part_key)
-    if not matches:
+    labeled = await label_query(body.query, opened, body.language)
+    read_query = await labeled.write(describe_query)
+    part = next(
+        (part for id, part in enumerate(read_query.parts) if body.part in (id, part.term.value)),
+        None,
+    )
+    if part is None:
         raise QueryError(
-            f"the query has no part {part_key!r}; it has {len(read_query.parts)}, listed "
+            f"the query has no part {body.part!r}; it has {len(read_query.parts)}, listed "
             "by POST …/parts"
         )
-    part = matches[0]
     labels: dict[str, str] = {}
     if isinstance(part.term, NamedNode):
         labels = await fetch_term_labels([part.term.value, body.to], opened, [body.language])
@@ -533,17 +508,6 @@ async def swap_term(opened: OpenGraph, body: SwapBody) -> SwappedView:
     )
     labeled = await label_query(query, opened, body.language)
     return SwappedView(query=query, words=await labeled.verbalize())
-
-
-async def _verbalize_parts(query: LabeledQuery) -> QueryDescription:
-    return await asyncio.to_thread(
-        describe_query,
-        query.text,
-        query.labels,
-        language=query.language,
-        nouns=query.nouns,
-        facts=query.facts,
-    )
 
 
 def _to_part_view(
