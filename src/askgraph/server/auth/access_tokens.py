@@ -33,7 +33,7 @@ _MAX_NAME_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class AccessToken:
-    """The subject of a valid token, their name, and what the token allows."""
+    """The subject of a valid token, their name and their scopes."""
 
     subject: str
     name: str
@@ -152,7 +152,7 @@ def build_resource_metadata(issuer: str, resource: str) -> dict[str, object]:
 
 
 def build_challenge(resource: str, error: NotAllowedError, *, has_token: bool) -> str:
-    """Return the WWW-Authenticate header of a refusal: what is missing, and where to get it."""
+    """Return the WWW-Authenticate header of a refusal: the missing part and its source."""
     parts = urlsplit(resource)
     url = f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path.rstrip('/')}"
     code = "insufficient_scope" if error.status == 403 else "invalid_token" if has_token else ""

@@ -250,13 +250,9 @@ class _GraphServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; `graph` and `graphs` are interchangeable, unknown arguments are errors."""
-        tool = next(
-            (candidate for candidate in await self.list_tools() if candidate.name == name), None
-        )
-        if tool is not None:
-            arguments = _fit_arguments(
-                name, arguments, list(tool.input_schema.get("properties", {}))
-            )
+        schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        if name in schemas:
+            arguments = _fit_arguments(name, arguments, [*schemas[name].get("properties", {})])
         try:
             result = await super().call_tool(name, arguments, context)
             if isinstance(result, CallToolResult):
@@ -278,7 +274,6 @@ class _GraphServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt; raise `MCPError` if it does not exist or lacks an argument."""
         prompts = {item.name: item for item in await self.list_prompts()}
         if name not in prompts:
             names = ", ".join(prompts)
@@ -292,19 +287,12 @@ class _GraphServer(MCPServer[Any]):
 def _fit_arguments(
     tool: str, raw_arguments: Mapping[str, Any], parameters: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the arguments of a call under the names that the tool uses.
-
-    Raises:
-        ToolError: an argument is unknown, or several graphs are given to a tool that takes one.
-    """
     arguments = dict(raw_arguments)
     if "graphs" in parameters and isinstance(arguments.get("graph"), str):
         arguments.setdefault("graphs", [arguments.pop("graph")])
     if "graph" in parameters and "graphs" in arguments:
         match arguments.pop("graphs"):
-            case str() as name:
-                arguments.setdefault("graph", name)
-            case [name]:
+            case (str() as name) | [name]:
                 arguments.setdefault("graph", name)
             case [_, *_]:
                 raise ToolError(f"{tool} needs the argument `graph`: name one graph")
@@ -506,14 +494,9 @@ class McpEndpoint:
         caller.require_scope("ask")
         body = await request.body()
         if error_parts := _find_message_error(body):
-            code, error_message = error_parts
-            error = {
-                "jsonrpc": "2.0",
-                "id": None,
-                "error": {"code": code, "message": error_message},
-            }
-            await JSONResponse(error, 400)(scope, receive, send)
-            return
+            error = dict(zip(("code", "message"), error_parts, strict=True))
+            reply = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+            return await reply(scope, receive, send)
         pending_messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive_message() -> Message:

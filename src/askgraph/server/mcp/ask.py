@@ -121,11 +121,10 @@ async def ask(
         outcome = await _await_outcome(context, access, request)
         if isinstance(outcome, Clarification) and outcome.options:
             graph = outcome.best.graph if outcome.best else request.graphs[0]
-            index = (
-                await ask_back(context, outcome, graph)
-                if reading is None
-                else _find_reading(outcome, reading)
-            )
+            if reading is not None:
+                index: int | InputRequiredResult | None = _find_reading(outcome, reading)
+            else:
+                index = await ask_back(context, outcome, graph)
             if isinstance(index, InputRequiredResult):
                 return index
             if index is not None:
@@ -140,7 +139,6 @@ async def ask(
 async def _await_outcome(
     context: Context, access: mcp_access.GraphAccess, request: RunRequest
 ) -> Outcome:
-    """Read the steps up to the outcome and report each as progress."""
     async with aclosing(access.stream_steps(request)) as steps:
         step_count = 0
         async for step in steps:
@@ -230,7 +228,6 @@ def format_outcome(outcome: Outcome, limit: int) -> str:
 
 
 def _format_attempt(answer: Answer, limit: int) -> Iterator[str]:
-    """Yield the lines of an answer after its sentence."""
     confidence = "chosen by the user" if answer.chosen else describe_confidence(answer.confidence)
     yield f"Read as: {quote(answer.words, _MAX_LINE_CHARACTERS)}; confidence: {confidence}"
     remarks = {
@@ -270,12 +267,10 @@ def _format_cell(term: Term | None, labels: Mapping[str, str], prefixes: PrefixM
 
 def _format_message(outcome: Outcome) -> str:
     match outcome:
-        case Refusal(reason=reason):
-            return reason
-        case Clarification(question=question):
-            return question
-        case Answer(sentence=sentence) if sentence:
-            return sentence
+        case Refusal(reason=text) | Clarification(question=text):
+            return text
+        case Answer(sentence=text) if text:
+            return text
         case Answer(boolean=bool() as holds):
             return "yes" if holds else "no"
         case _:
@@ -283,11 +278,7 @@ def _format_message(outcome: Outcome) -> str:
 
 
 def _find_reading(clarification: Clarification, reading: str) -> int:
-    """Return the index of the reading with these words, or this number from 1.
-
-    Raises:
-        QueryError: there is no such reading.
-    """
+    """Return the index of the reading with these words, or this number from 1."""
     words = [" ".join(option.words.split()).casefold() for option in clarification.options]
     numbers = [str(number) for number in range(1, len(words) + 1)]
     text = " ".join(reading.split()).casefold()
@@ -334,20 +325,20 @@ async def ask_back(
     capabilities = context.client_capabilities
     if capabilities is None or capabilities.elicitation is None:
         return None
-    texts = _format_readings(clarification)
+    texts, message = _format_readings(clarification), clarification.question
+    reading = {"type": "string", "title": "Reading", "enum": texts}
+    properties, required = {_READING_KEY: reading}, [_READING_KEY]
+    schema = {"type": "object", "properties": properties, "required": required}
     if is_version_at_least(context.protocol_version or "", _STATELESS_VERSION):
         options = [to_json_value(option, Option) for option in clarification.options]
-        state = json.dumps({"question": clarification.question, "options": options, "graph": graph})
-        form = ElicitRequestFormParams(
-            message=clarification.question, requested_schema=_build_form_schema(texts)
-        )
+        state = json.dumps({"question": message, "options": options, "graph": graph})
+        form = ElicitRequestFormParams(message=message, requested_schema=schema)
         return InputRequiredResult(
             input_requests={_READING_KEY: ElicitRequest(params=form)}, request_state=state
         )
     try:
-        reply = await context.session.elicit_form(
-            clarification.question, _build_form_schema(texts), related_request_id=context.request_id
-        )
+        request = context.request_id
+        reply = await context.session.elicit_form(message, schema, related_request_id=request)
     except NoBackChannelError:
         return None
     return _find_choice(reply, texts)
@@ -386,16 +377,10 @@ def read_choice(context: Context) -> tuple[int, Clarification, str] | None:
 
 
 def _format_readings(clarification: Clarification) -> list[str]:
-    """Return the readings as the user sees them, numbered."""
     return [
         clip_line(f"{number}. {option.words}", _MAX_READING_CHARACTERS)
         for number, option in enumerate(clarification.options, 1)
     ]
-
-
-def _build_form_schema(texts: list[str]) -> dict[str, object]:
-    reading = {"type": "string", "title": "Reading", "enum": texts}
-    return {"type": "object", "properties": {_READING_KEY: reading}, "required": [_READING_KEY]}
 
 
 def _find_choice(reply: ElicitResult, texts: list[str]) -> int | None:

@@ -159,7 +159,6 @@ async def query(
 
 
 async def _build_content(context: Context, query_run: QueryRun, limit: int) -> dict[str, Any]:
-    """Return the result of a query as JSON, with IRIs in full and their labels."""
     result = query_run.result
     table = result.table if isinstance(result, GraphResult) else result
     boolean = table if isinstance(table, bool) else None
@@ -178,7 +177,6 @@ async def _build_content(context: Context, query_run: QueryRun, limit: int) -> d
 
 
 async def _check_query(context: Context, query: str) -> str:
-    """Return the mistakes of a query according to the graph's metadata, and the repaired query."""
     services = ServiceKnowledge(load_graph_knowledge(context.graph), {})
     full_query = query
     with suppress(QueryError):  # the checks report syntax errors
