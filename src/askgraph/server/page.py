@@ -99,7 +99,6 @@ def build_page_router(static: Path = STATIC) -> APIRouter:
 
 
 async def _load_shared_run(request: Request) -> tuple[RunRow, bytes | None] | None:
-    """Return a shared run that the caller may read, with its picture; None for any other page."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     if hub is None or "run" not in request.path_params:
         return None
@@ -137,15 +136,9 @@ async def _serve_picture(request: Request) -> Response:
 
 def build_missing_page(request: Request, static: Path = STATIC) -> Response | None:
     """Return the page with status 404 for a browser at an unknown address; None for programs."""
-    # Addresses of APIs and files belong to programs.
-    first_segment = request.url.path.split("/")[1]
-    is_browser = "text/html" in request.headers.get("accept", "")
-    if (
-        request.method != "GET"
-        or not is_browser
-        or first_segment in _PROGRAM_PREFIXES
-        or not is_built(static)
-    ):
+    is_for_program = request.url.path.split("/")[1] in _PROGRAM_PREFIXES
+    is_browser = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if is_for_program or not is_browser or not is_built(static):
         return None
     return HTMLResponse((static / "index.html").read_bytes(), status_code=404)
 
@@ -281,10 +274,8 @@ def _render_operation(
         )
         for parameter in operation.get("parameters", ())
     )
-    has_required_parameter = any(
-        parameter.get("required") for parameter in operation.get("parameters", ())
-    )
-    can_open = method == "GET" and "{" not in path and not has_required_parameter  # without more
+    required = [item for item in operation.get("parameters", ()) if item.get("required")]
+    can_open = method == "GET" and "{" not in path and not required  # without more
     parts = [
         f"<p>{_render_text(details)}</p>" if details else "",
         _render_table("Parameters", parameters),
@@ -322,30 +313,22 @@ def _build_field_rows(schema: JsonObject) -> Iterator[DocsRow]:
 def _build_row(
     name: str, schema: JsonObject, description: str, *, required: bool, location: str = ""
 ) -> DocsRow:
-    """Build the row of a parameter or field: its name, type and description."""
     default, note = schema.get("default"), "required" if required else ""
     if not required and default not in (None, "", [], {}):
         note = f"default: {json.dumps(default)}"
-    notes = escape("; ".join(filter(None, (location, note))))
-    return (
-        name,
-        _render_type(schema),
-        f'{_render_text(description)} <em class="muted">{notes}</em>'.strip()
-        if notes
-        else _render_text(description),
-    )
+    html, notes = _render_text(description), escape("; ".join(filter(None, (location, note))))
+    html = f'{html} <em class="muted">{notes}</em>'.strip() if notes else html
+    return name, _render_type(schema), html
 
 
 def _render_replies(responses: JsonObject) -> str:
     lines = []
-    for status, response in responses.items():
-        if not status.startswith("2"):
-            continue
+    for status in [status for status in responses if status.startswith("2")]:
         types = [
             f"{_render_type(content['schema'])} ({escape(media_type)})"
             if content.get("schema")
             else escape(media_type)
-            for media_type, content in response.get("content", {}).items()
+            for media_type, content in responses[status].get("content", {}).items()
         ]
         reply = " or ".join(types) or ("nothing" if status == "204" else "a file or a stream")
         lines.append(f"<p><code>{status}</code> {reply}</p>")
@@ -376,7 +359,6 @@ def _get_schema_name(schema: JsonObject) -> str:
 
 
 def _render_type(schema: JsonObject) -> str:
-    """Return the type of a value in words, with a link to the schema it refers to."""
     if "$ref" in schema:
         name = escape(_get_schema_name(schema))
         return f'<a href="#schema-{name}">{name}</a>'
@@ -387,9 +369,8 @@ def _render_type(schema: JsonObject) -> str:
         return " or ".join(f"<code>{escape(json.dumps(option))}</code>" for option in options)
     kind = schema.get("type", "any")
     if kind == "array":
-        items = schema.get("items", {})
-        item_type = "tuples" if "prefixItems" in schema else _render_type(items)
-        return f"list of {item_type}"
+        is_tuple = "prefixItems" in schema
+        return f"list of {'tuples' if is_tuple else _render_type(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
         return f"object of {_render_type(schema['additionalProperties'])}"
     low, high, max_length = (schema.get(key) for key in ("minimum", "maximum", "maxLength"))
@@ -406,14 +387,12 @@ def build_example_request(
     command = ["curl -s"]
     if method not in ("GET", "POST"):
         command.append(f"-X {method}")
-    query_options = [
-        "--data-urlencode "
-        + quote(
-            f"{parameter['name']}={_build_example_value(parameter['name'], parameter['schema'])}"
-        )
-        for parameter in operation.get("parameters", ())
-        if parameter["in"] == "query" and parameter.get("required")
-    ]
+    examples = {
+        item["name"]: _build_example_value(item["name"], item["schema"])
+        for item in operation.get("parameters", ())
+        if item["in"] == "query" and item.get("required")
+    }
+    query_options = [f"--data-urlencode {quote(f'{n}={value}')}" for n, value in examples.items()]
     command += ["-G", *query_options] if query_options else []
     command.append(f"{address}{filled_path}")
     command += _build_body_options(operation.get("requestBody", {}).get("content", {}), schemas)

@@ -262,7 +262,6 @@ def _describe_bound(constraints: Mapping[str, Any]) -> str:
 
 
 def _describe_actual(fault: ErrorDetails) -> str:
-    """Describe the value that was sent, shortened."""
     value, fault_type = fault.get("input"), str(fault["type"])
     if fault_type.endswith(("too_long", "too_short")) and isinstance(value, str | list | tuple):
         return f", not {len(value):,}"

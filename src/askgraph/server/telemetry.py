@@ -68,7 +68,6 @@ def build_log_handler(settings: ServeSettings, out: TextIO) -> logging.Handler:
 def _mask_event(
     logger: Any, name: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """Mask the fields of a log line."""
     return {
         key: mask_value(
             value

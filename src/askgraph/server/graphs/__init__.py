@@ -181,7 +181,6 @@ class GraphPool:
 
 
 def _stamp_file(path: Path) -> tuple[int, int]:
-    """Return a stamp that changes when a file is replaced or written."""
     try:
         status = path.stat()
     except OSError:

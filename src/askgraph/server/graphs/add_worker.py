@@ -165,7 +165,6 @@ def main() -> None:
 
 
 def _add_graph(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
-    """Add a graph, and report progress from time to time."""
     last_report: tuple[str, float] = ("", 0.0)
 
     def report(work: str, done: int, total: int | None) -> None:

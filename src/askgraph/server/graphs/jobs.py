@@ -77,7 +77,6 @@ class _ActiveJob:
     is_finished: bool = False  # whether it is stored and cleaned up, so that its name is free
 
     def update(self, **values: Any) -> None:
-        """Change the row of the job, and wake its followers."""
         self.row = replace(self.row, **values)
         self.version += 1
         next_change, self.next_change = self.next_change, asyncio.Event()
@@ -263,7 +262,6 @@ class GraphJobs:
             await self._finish(job)
 
     async def _run(self, job: _ActiveJob) -> None:
-        """Add a graph or nothing at all, and store the end of the job."""
         watch_task = asyncio.create_task(self._save_progress(job))
         end: dict[str, Any]
         try:
@@ -299,7 +297,6 @@ class GraphJobs:
         await run_shielded(self._finish(job))
 
     async def _finish(self, job: _ActiveJob) -> None:
-        """Remove what an unfinished graph left, and store the end of the job."""
         try:
             if job.row.state != "done":
                 await asyncio.to_thread(
@@ -316,7 +313,6 @@ class GraphJobs:
             )
 
     async def _save_progress(self, job: _ActiveJob) -> None:
-        """Store the progress of a job, and stop it on a request to another process."""
         version = -1
         while True:
             await asyncio.sleep(_POLL_SECONDS)

@@ -208,7 +208,6 @@ def read_unpacked(file: Path, *, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[by
 
 
 def _open_packed(file: Path) -> Iterator[IO[bytes]]:
-    """Open a file, or the files in a ZIP archive one after the other."""
     if file.suffix != ".zip":
         yield file.open("rb")
         return

@@ -350,7 +350,6 @@ def _normalize_spaces(text: str) -> str:
 
 
 def _find_earlier(messages: Sequence[openai.ChatMessage]) -> list[PreviousQuestion]:
-    """Return the questions that we answered with a query."""
     earlier = []
     for user_message, reply in pairwise(messages):
         if user_message.role == "user" and reply.role == "assistant":

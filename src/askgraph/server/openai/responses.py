@@ -207,7 +207,6 @@ class ResponseBuilder:
     def _end_events(
         self, outcome: Outcome, lines: list[str], following: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield the events of an outcome: end of the summary, the message, completion."""
         index = int(bool(lines))
         if lines:
             reasoning = self._build_reasoning(lines)

@@ -159,7 +159,6 @@ async def _start_run(
     *,
     after: str | None = None,
 ) -> StartedRun:
-    """Start the run of a request; `after` is the run that it follows up on."""
     if conversation.choice is not None and (
         clarification_run := await _find_clarification_run(conversation, after, hub, caller)
     ):

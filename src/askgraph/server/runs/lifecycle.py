@@ -154,7 +154,6 @@ class RunRecords:
         await self._save_ends({id: end})
 
     async def _save_ends(self, ends: Mapping[str, dict[str, Any]]) -> None:
-        """Store the ends of runs by id; raise `ServiceError` if the store fails."""
         for id, end in ends.items():
             await self.store.finish_run(id, **end)
             self._unsaved_ends.pop(id, None)
@@ -400,7 +399,6 @@ class RunRegistry:
         return run
 
     async def _execute(self, run: ActiveRun) -> None:
-        """Run a question to its end, and store the end."""
         problem: Problem | None = None
         try:
             with telemetry.start_question_span(run.id, run.request.method, run.request.graphs):
@@ -442,7 +440,6 @@ class RunRegistry:
                         run.events.add("step", step=run.masked_steps[-1])
 
     async def _build_job(self, run: ActiveRun) -> QuestionJob:
-        """Combine the question with the server state that its answer needs."""
         graphs = self._graphs
         for name in run.request.graphs:
             graphs.get_settings(name, run.caller)  # it may be removed already
@@ -456,7 +453,6 @@ class RunRegistry:
         )
 
     async def _finish(self, run: ActiveRun, problem: Problem | None) -> None:
-        """Store the end of a run, then announce it."""
         trace = Trace(run.request.question, run.request.method, tuple(run.steps))
         seconds = round(asyncio.get_running_loop().time() - run.began, 6)
         try:

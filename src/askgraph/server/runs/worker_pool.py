@@ -208,17 +208,14 @@ class _WorkerProcess:
 
     @property
     def question_count(self) -> int:
-        """The number of its questions."""
         return len(self._replies) + self._pending_count
 
     def list_unavailable_models(self) -> list[str]:
-        """Return the models that the process skips."""
         return [
             name for name, until in self._unavailable_models.items() if until > time.monotonic()
         ]
 
     async def stream_updates(self, job: QuestionJob) -> AsyncGenerator[RunUpdate, None]:
-        """Send a question to the process and yield the updates of its run."""
         self._pending_count += 1
         try:
             await self.ensure_started()
@@ -252,7 +249,6 @@ class _WorkerProcess:
                 self.send(("cancel", number))
 
     async def ensure_started(self) -> None:
-        """Start the process if it does not run."""
         async with self._start_lock:
             if self._is_closed:
                 raise ServiceError("this server is shutting down")
@@ -273,13 +269,11 @@ class _WorkerProcess:
             )
 
     def send(self, message: tuple[Any, ...]) -> None:
-        """Send a message if the process runs."""
         if self._process is not None and self._process.returncode is None:
             assert self._process.stdin
             self._process.stdin.write(frame_message(message))
 
     async def close(self) -> None:
-        """End the process and its work."""
         self._is_closed = True
         async with self._start_lock:
             process = self._process
@@ -333,7 +327,6 @@ class _QuestionWorker:
         self._preload_task = asyncio.create_task(asyncio.to_thread(_preload, self._models))
 
     def handle_message(self, message: tuple[Any, ...]) -> None:
-        """Start or cancel the work that a message requests."""
         match message:
             case ("ask", int(number), QuestionJob() as job):
                 self._verified |= job.verified
@@ -350,7 +343,6 @@ class _QuestionWorker:
                 self._tasks[-1] = asyncio.create_task(self._pool.evict([name]))
 
     async def close(self) -> None:
-        """Cancel the work and close the graphs."""
         for task in self._tasks.values():
             task.cancel()
         await self._preload_task

@@ -314,7 +314,6 @@ def add_usage(
 
 
 def _get_windows(time: datetime) -> tuple[str, str]:
-    """Return the names of the minute and of the day that contain a time."""
     return time.strftime("minute %Y-%m-%dT%H:%M"), time.strftime("day %Y-%m-%d")
 
 
@@ -358,7 +357,6 @@ def _write_order(connection: sa.Connection, order: list[str]) -> None:
 
 
 def _to_pins(rows: Sequence[sa.Row[Any]]) -> list[PinRow]:
-    """Convert rows to pins; with large answers this takes a while."""
     return [
         to_record(
             PinRow,

@@ -232,7 +232,6 @@ class SqliteDatabase(Database):
             raise to_database_error(self.name, error) from error
 
     def _write_batch(self) -> None:
-        """Do all queued work in one transaction, then report the results."""
         batch = [
             self._write_queue.popleft()
             for _ in range(min(_MAX_BATCHED_WRITES, len(self._write_queue)))
@@ -250,7 +249,6 @@ class SqliteDatabase(Database):
             report()
 
     def _run_queued(self, queued: _QueuedWrite, connection: sa.Connection) -> Callable[[], None]:
-        """Do queued work and return the call that reports its result after the commit."""
         try:
             with connection.begin_nested():
                 result = queued.work(connection)

@@ -407,7 +407,6 @@ def _to_run(row: sa.Row[Any]) -> RunRow:
 def _hand_back(
     connection: sa.Connection, is_affected: Callable[[sa.Table], sa.ColumnElement[bool]]
 ) -> tuple[str, ...]:
-    """Hand back runs and jobs, and return the ids of the jobs."""
     times = {"runs": "finished", "jobs": "changed"}
     ids: tuple[str, ...] = ()
     for table in (runs, jobs):
