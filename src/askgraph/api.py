@@ -220,7 +220,7 @@ class AsyncGraph(_GraphOptions):
         return Result(outcome, opened.get_graph(outcome).prefixes, full_question)
 
     async def close(self) -> None:
-        """Close what was opened here; the next question opens it again."""
+        """Close the graphs and models; the next question opens them again."""
         async with self._lock:
             opened, self._opened = self._opened, None
         if opened:
@@ -315,7 +315,7 @@ class Graph(_GraphOptions):
         )
 
     def close(self) -> None:
-        """Close what was opened here; the next question opens it again."""
+        """Close the graphs and models; the next question opens them again."""
         _wait_for(self._graph.close())
 
     def __enter__(self) -> Self:

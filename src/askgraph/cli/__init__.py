@@ -245,14 +245,12 @@ class _LazyCommandGroup(TyperGroup):
             self.commands[name] = TyperCommand(name, help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments name, imported, and the remaining arguments."""
         name, command, remaining_args = super().resolve_command(ctx, args)
         return name, command and _import_command(str(name)), remaining_args
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Return the context of a call; the options before the command are parsed already."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except typer.TyperException as error:

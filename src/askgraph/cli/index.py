@@ -128,7 +128,6 @@ def search(
 
 
 def _resolve_source(source: str | None) -> str | None:
-    """Return a source as the settings store it: a file by its absolute path."""
     if source is not None and ("." in source or "/" in source):
         return str(Path(source).expanduser().absolute())
     return source

@@ -74,16 +74,12 @@ def _format_method(method: dict[str, object]) -> Iterator[RenderableType]:
         yield Text(f"preset=paper: {published}")
     yield Text("")
     headers = ("setting", *PRESETS, "where") if published else ("setting", "default")
+    presets, keys = (PRESETS, ("where", "help")) if published else (PRESETS[:1], ("help",))
     rows = [
         (
             name,
-            *(
-                _format_value(table[preset])
-                for preset in PRESETS
-                if published or preset == PRESETS[0]
-            ),
-            *([table["where"] or ""] if published else []),
-            table["help"],
+            *(_format_value(table[preset]) for preset in presets),
+            *(table[key] or "" for key in keys),
         )
         for name, table in settings.items()
     ]
@@ -94,9 +90,8 @@ def _format_method(method: dict[str, object]) -> Iterator[RenderableType]:
 
 
 def _format_value(value: object) -> str:
-    if value is None or value == "":
-        return "-"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = "" if value is None else str(value)
+    return (text.lower() if isinstance(value, bool) else text) or "-"
 
 
 def tools(common: CommonOptions, json: bool = False, set_: str | None = None) -> None:
@@ -107,16 +102,15 @@ def tools(common: CommonOptions, json: bool = False, set_: str | None = None) ->
     elif set_ is None:
         rows = [
             (
-                schema_row.name,
-                str(estimate_tool_tokens(schema_row)),
-                " ".join(_list_sets(schema_row.name)),
-                schema_row.description,
+                schema.name,
+                str(estimate_tool_tokens(schema)),
+                " ".join(_list_sets(schema.name)),
+                schema.description,
             )
-            for schema_row in schemas
+            for schema in schemas
         ]
-        print_blocks(
-            [build_table(("tool", "tokens", "sets", "description"), rows, right=("tokens",))]
-        )
+        headers = ("tool", "tokens", "sets", "description")
+        print_blocks([build_table(headers, rows, right=("tokens",))])
     else:
         blocks = []
         for schema in schemas:

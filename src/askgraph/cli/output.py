@@ -289,7 +289,6 @@ class _StepDisplay:
         self._prompt_count = 0
 
     def show(self, step: trace.Step) -> None:
-        """Show a step, if the run uses a model."""
         if not self._is_open and isinstance(step, trace.Prompt | trace.ModelTurn | trace.ToolUse):
             self._is_open = True
             self._status.start()
@@ -305,7 +304,6 @@ class _StepDisplay:
         )
 
     def close(self) -> None:
-        """Restore the terminal and print the total cost."""
         if self._is_open:
             self._status.stop()
         if self._usage.llm_calls:
