@@ -113,9 +113,8 @@ class AnswerBuilder:
         own_types = dict(self.graph.profile.types)
         if isinstance(query, Query):
             renamed_query = rename_iris(query, own_types) if own_types else query
-            labels = await self.disambiguate_labels(
-                await self.load_labels(list_iris(renamed_query))
-            )
+            labels = await self.load_labels(list_iris(renamed_query))
+            labels = await self.disambiguate_labels(labels)
             query_text = format_tree(renamed_query, self.graph.prefixes, labels)
             return QueryText.from_tree(query, query_text) if own_types else query_text, labels
         from askgraph.sparql.rewrite import lay_out_query  # only external texts need the layout
@@ -124,10 +123,9 @@ class AnswerBuilder:
         text = lay_out_query(query, self.graph.prefixes, labels)
         try:
             tree = group_patterns_by_subject(to_tree(query))
-            predicates_by_type = {standard_iri: iri for iri, standard_iri in own_types.items()}
-            return QueryText.from_tree(
-                rename_iris(tree, predicates_by_type) if own_types else tree, text
-            ), labels
+            if own_types:
+                tree = rename_iris(tree, {standard: iri for iri, standard in own_types.items()})
+            return QueryText.from_tree(tree, text), labels
         except QuerySyntaxError:
             return text, labels
 
@@ -169,14 +167,10 @@ class AnswerBuilder:
             self._fetch_evidence(query, result, labels), self._fetch_deciding_values(tree, spoken)
         )
         if isinstance(result, SelectResult):
-            iris = [
-                *behind.iris,
-                *list_resources(result.rows),
-                *self._find_column_classes(result.variables),
-            ]
-            known_labels = await self.disambiguate_labels(
-                await self.load_labels(iris, known_labels)
-            )
+            classes = self._find_column_classes(result.variables)
+            iris = [*behind.iris, *list_resources(result.rows), *classes]
+            known_labels = await self.load_labels(iris, known_labels)
+            known_labels = await self.disambiguate_labels(known_labels)
         answer = await self.build_worded_answer(query, result, columns=columns, labels=known_labels)
         return replace(
             answer,
@@ -219,14 +213,10 @@ class AnswerBuilder:
 
         def read() -> str:
             spoken, names = self._fold(query)
-            return " ".join(
-                (
-                    verbalize_query_for_graph(
-                        spoken, {**labels, **names}, self.graph, language, near=self.fetched_part
-                    ),
-                    *describe_definitions(self.graph, names, language),
-                )
+            reading = verbalize_query_for_graph(
+                spoken, {**labels, **names}, self.graph, language, near=self.fetched_part
             )
+            return " ".join((reading, *describe_definitions(self.graph, names, language)))
 
         # A text may be long, so parse it in a thread.
         words = read() if isinstance(query, QueryText) else await asyncio.to_thread(read)
@@ -294,16 +284,14 @@ class AnswerBuilder:
         try:
             async with asyncio.timeout(self.evidence_seconds):
                 if not result.rows:
-                    # Few answers are empty.
-                    from askgraph.answers.why_empty import explain_empty_result
+                    from askgraph.answers.why_empty import explain_empty_result  # few are empty
 
+                    language = self.languages[0]
                     return empty, await explain_empty_result(
-                        query, endpoint, labels=labels, language=self.languages[0]
+                        query, endpoint, labels=labels, language=language
                     )
-                if self.evidence_rows:
-                    return await fetch_evidence(
-                        query, result, endpoint, rows=self.evidence_rows
-                    ), None
+                if number := self.evidence_rows:
+                    return await fetch_evidence(query, result, endpoint, rows=number), None
         except (QueryError, ServiceError, TimeoutError):
             if self.evidence_seconds is None:
                 raise

@@ -105,7 +105,6 @@ class _AlternativeFinder:
     started_at: float = field(default_factory=time.monotonic)
 
     async def find_all(self, parts: Sequence[ReplaceableTerm]) -> list[SolutionCounts]:
-        """Return the terms for each part, with their numbers of solutions."""
         iris = [part.term.value for part in parts if isinstance(part.term, NamedNode)]
         labels = await fetch_term_labels(iris, self.graph, self.languages, timeout=self.timeout)
         semaphore = asyncio.Semaphore(_MAX_CONCURRENT_QUERIES)
@@ -262,7 +261,6 @@ def _build_open_pattern(term: NamedNode | Literal, group: ast.Group) -> ast.Grou
 async def _count_terms(
     where: ast.Group, endpoint: Endpoint, *, limit: int, timeout: float
 ) -> dict[NamedNode | Literal, int]:
-    """Return the bindings of the variable with numbers of solutions, most first."""
     # Empty if the endpoint does not answer in time.
     max_rows = limit + 1 + len(_UNINFORMATIVE_PREDICATES)
     query = ast.Query(

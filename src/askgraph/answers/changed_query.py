@@ -55,7 +55,6 @@ async def answer_changed_query(
 def _detect_change(
     question: Question, graph: KnowledgeGraph, language: str
 ) -> tuple[ResultChange | None, PreviousQuestion]:
-    """Return the change, and the earlier result that it applies to."""
     # A count refers to the result that was counted.
     earlier_changes = [
         parse_result_change(earlier.question, graph.names, language=language)
@@ -86,9 +85,8 @@ async def _run_changed_query(
     for new_query in await _build_changed_queries(tree, change, before, graph, language):
         text, labels = await builder.format_query(new_query)
         result = await graph.endpoint.select(text, timeout=_TIMEOUT_SECONDS, limit=_MAX_ROWS)
-        if change.is_map and not any(
-            None not in row[-len(COORDINATE_NAMES) :] for row in result.rows
-        ):
+        coordinates = (row[-len(COORDINATE_NAMES) :] for row in result.rows)
+        if change.is_map and all(None in pair for pair in coordinates):
             return Refusal(load_phrases(language).say("refuse no places"))
         if result.rows:
             return await builder.answer(
@@ -123,7 +121,6 @@ def _build_count_query(tree: Query) -> Query:
 
 
 def _build_sorted_query(tree: Query, change: ResultChange, by: str, before: SelectResult) -> Query:
-    """Add the values of a predicate at the first column, and sort by them."""
     # If the first column is a name, the values are those of the named resource. With a limit of
     # one row, the value column is omitted.
     first = next(name for name, value in tree.columns if value is None)
@@ -201,30 +198,26 @@ async def _build_limited_query(
             return replace(tree, order=((name, True),), limit=number)
     builder = AnswerBuilder(graph, [language], _TIMEOUT_SECONDS)
     labels = await builder.load_labels(list_resources(before.rows))
-    first_values = [row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows]
-    first_nodes = [node for node in dict.fromkeys(first_values) if isinstance(node, NamedNode)][
-        :number
-    ]
-    first = Variable(before.variables[0])
-    if not first_nodes or number >= len(before.rows):
+    first_values = dict.fromkeys(
+        row[0] for row in arrange_rows(before.sort_rows(), tree, labels).rows
+    )
+    nodes = [(node,) for node in first_values if isinstance(node, NamedNode)][:number]
+    if not nodes or number >= len(before.rows):
         return replace(tree, limit=number)
-    values = Values((first,), tuple((node,) for node in first_nodes))
+    values = Values((Variable(before.variables[0]),), tuple(nodes))
     return replace(tree, where=Group((*tree.where.elements, values)))
 
 
 def _build_located_query(tree: Query, graph: KnowledgeGraph) -> Query:
     subject = next(name for name, value in tree.columns if value is None)
-    coordinate_iris: list[str] = []
+    patterns, columns = list[Pattern](), tree.columns
     for words in COORDINATE_NAMES:
         literal_iris = (p.iri for p in graph.profile.predicates if p.literal)
         matches = (iri for iri in literal_iris if split_local_name(iri).lower() in words)
-        coordinate_iris += list(matches)[:1]
-    if len(coordinate_iris) < len(COORDINATE_NAMES) or tree.group_by or tree.limit:
-        return tree
-    variables = [_create_variable(tree, split_local_name(iri)) for iri in coordinate_iris]
-    patterns = (
-        Pattern(subject, NamedNode(i), v) for i, v in zip(coordinate_iris, variables, strict=True)
-    )
+        if (iri := next(matches, None)) is None or tree.group_by or tree.limit:
+            return tree
+        value = _create_variable(tree, split_local_name(iri))
+        patterns.append(Pattern(subject, NamedNode(iri), value))
+        columns = (*columns, (value, None))
     nested = Nested("OPTIONAL", Group(tuple(patterns)))
-    columns = (*tree.columns, *((v, None) for v in variables))
     return replace(tree, columns=columns, where=Group((*tree.where.elements, nested)))

@@ -162,7 +162,6 @@ def _list_notes(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _format_confirmation(confirmed: ConfirmedQuestion) -> str:
-    """Describe a confirmation: when, by whom, of which question, and how the result changed."""
     on = f"on {confirmed.when[:10]} " if confirmed.when else ""
     by = f"by {confirmed.by} " if confirmed.by else ""
     since = f"; since then the result changed ({confirmed.change})" if confirmed.change else ""

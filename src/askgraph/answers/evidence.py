@@ -30,7 +30,6 @@ class _RowEvidence:
     absent: tuple[tuple[ast.Pattern, ...], ...]
 
     def read(self, reader: TripleReader) -> tuple[str, ...]:
-        """Return the patterns, the remark and the absent groups in words."""
         triples = map(reader.read, self.patterns)
         absent = map(reader.read_absence, self.absent)
         return (*triples, *([self.remark] if self.remark else []), *absent)
@@ -194,7 +193,6 @@ class _PatternCollector:
         return ast.Group((*inner.elements, mark_bind))
 
     def list_variables(self) -> list[Variable]:
-        """Return the variables of all patterns, then the marks."""
         names = [name for part in self.patterns for name in ast.find_variables(part.pattern)]
         marks = [Variable(f"{_MARK}{number + 1}") for number in range(self.marks)]
         return list(dict.fromkeys([*names, *marks]))

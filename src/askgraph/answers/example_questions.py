@@ -189,7 +189,6 @@ class _ArrayReader:
         return choose_label(item.names, self._languages) or split_local_name(item.iri)
 
     def find_value(self, predicate: str, prefixes: PrefixMap) -> str | None:
-        """Return the shortened name of an object of a predicate."""
         number = self.arrays.get_predicate_number(predicate) if self.arrays else None
         if self.arrays is None or number is None:
             return None
@@ -214,7 +213,6 @@ class _ArrayReader:
         return {iri: int(n) / len(nodes) for iri, n in zip(iris, counts, strict=False)}
 
     def sort_by_links(self, nodes: Ids) -> list[int]:
-        """Sort nodes by their number of links, highest first."""
         if self.arrays is None:
             return []
         leaving, entering = self.arrays.out_offsets, self.arrays.in_offsets
@@ -310,7 +308,6 @@ class _ClassSubject:
     phrases: Phrases
 
     def ask_highest(self) -> Iterator[Starter]:
-        """Ask for the highest by a measure."""
         nouns = () if self._is_plural(self.noun) else self.nouns
         measures = [
             (find_unit(p, self.reader.arrays), p, label)
@@ -322,21 +319,18 @@ class _ClassSubject:
             yield Starter(text, "next class highest", p.iri, most=_MAX_TIES)
 
     def ask_verbs(self) -> Iterator[Starter]:
-        """Ask which things do something to a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (verb := self._find_verb(p)) else ():
                 verb, name = self.phrases.agree(verb), add_the(name, self.phrases)
                 yield self._make_starter("start verb", self.many, verb, name, of=p.iri, least=2)
 
     def ask_links(self) -> Iterator[Starter]:
-        """Ask which things share a well-linked object."""
         for p in self._links:
             for name in self._list_hubs(p) if (label := dict(self.nouns).get(p, "")) else ():
                 name = name.removeprefix(f"{label[:1].upper()}{label[1:]} ")
                 yield self._make_starter("start with", self.many, label, name, of=p.iri, least=2)
 
     def ask_fact(self) -> Iterator[Starter]:
-        """Ask for a property of a well-linked thing."""
         properties = [(p, label) for p, label in self.nouns if p.object_classes or _is_dated(p)]
         properties.sort(key=lambda pair: not pair[0].object_classes)
         for name, node in self.named_things:
@@ -349,7 +343,6 @@ class _ClassSubject:
                     break
 
     def ask_counts(self) -> Iterator[Starter]:
-        """Ask for the number per value of a shared property."""
         for p, label in self.nouns if self.many else ():
             shared = p.object_classes and 1 < p.objects <= p.subjects / 2
             if shared and (next(self._list_hubs(p), "") or not self.reader.arrays):
@@ -363,18 +356,15 @@ class _ClassSubject:
             yield self._make_starter("start map", self.many, least=least)
 
     def ask_years(self) -> Iterator[Starter]:
-        """Ask for the number per year."""
         dated = any(_is_dated(p) and n >= self.cls.instances / 2 for n, p in self.predicates)
         if dated and self.many and self.cls.instances > _MAX_TIES**2:
             yield self._make_starter("start year", self.many, least=2)
 
     def ask_all(self) -> Iterator[Starter]:
-        """Ask for all instances if they are few."""
         if self.many and 1 < self.cls.instances <= MAX_LISTED_ROWS:
             yield self._make_starter("start list", self.many, least=2)
 
     def ask_number(self) -> Iterator[Starter]:
-        """Ask for the number of instances."""
         if self.many and self.cls.instances > 1:
             yield self._make_starter("start number", self.many)
 
@@ -392,12 +382,10 @@ class _ClassSubject:
 
     @property
     def fame(self) -> int:
-        """The number of links of the first named thing."""
         arrays = self.reader.arrays
         return arrays.get_degree(self.named_things[0][1]) if arrays and self.named_things else 0
 
     def is_alike(self, other: "_ClassSubject") -> bool:
-        """Return whether two classes share most instances of either, or the noun."""
         ours, theirs = (self.shares.get(other.cls.iri, 0), other.shares.get(self.cls.iri, 0))
         return max(ours, theirs) >= _MIN_SHARED_RATIO or other.noun == self.noun
 

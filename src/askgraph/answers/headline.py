@@ -127,7 +127,7 @@ def _find_owner(query: Query, name: str) -> Term | Variable | None:
 
 
 def _name_aggregate(call: Call, query: Query) -> Variable:
-    """Return a new variable for what is counted or measured: `?number_of_mission`."""
+    """Return a new variable for a count or a measure: `?number_of_mission`."""
     names = (node.value for node in walk(call) if isinstance(node, Variable))
     function = call.name.partition(" ")[0].lower()
     function = {"count": "number_of", "avg": "average", "sum": "total"}.get(function, function)

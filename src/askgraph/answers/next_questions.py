@@ -85,7 +85,7 @@ async def propose_next_questions(
     following = await asyncio.to_thread(about.list_leaning_kinds, list(names))
     kinds = [(_MAX_QUESTIONS - 1, *kind) for kind in following]
     kinds += [
-        (_MAX_QUESTIONS, kind, _is_any)
+        (_MAX_QUESTIONS, kind, is_sure)
         for kind in await asyncio.to_thread(about.list_independent_kinds)
     ]
     end = asyncio.get_running_loop().time() + seconds
@@ -109,10 +109,6 @@ async def propose_next_questions(
     return tuple(answers)
 
 
-def _is_any(answer: Answer) -> bool:
-    return True
-
-
 def _is_same(first: Answer, second: Answer) -> bool:
     if first.query == second.query:
         return True
@@ -132,16 +128,14 @@ class _AnswerSubject:
 
     def list_leaning_kinds(self, neighbour_names: Sequence[str]) -> list[tuple[list[str], Fits]]:
         """Return questions that depend on the answer, best first, with a test of their answers."""
-        class_names = {
-            text.casefold() for cls in self.graph.profile.classes for text, _ in cls.names
-        }
-        spoken_names = [
-            name
+        classes = self.graph.profile.classes
+        class_names = {text.casefold() for cls in classes for text, _ in cls.names}
+        neighbours = [
+            self.say("next other", name)
             for name in neighbour_names
             if is_spoken(name) and name.casefold() not in class_names
         ]
-        kinds: list[tuple[list[str], Fits]]
-        kinds = [([self.say("next other", name) for name in spoken_names], self.is_alike)]
+        kinds: list[tuple[list[str], Fits]] = [(neighbours, self.is_alike)]
         if len(self.things) > 1:
             phrases, arrays = load_phrases(self.language), self.graph.arrays
             highest = [
@@ -149,20 +143,17 @@ class _AnswerSubject:
                 for p, label in self.measures
                 if not self.tree.limit and p.iri not in self.query_iris and self.is_bare(label)
             ]
-            map_kinds = [(kind, _is_any) for kind in self.list_map_kinds()]
-            kinds = [(highest, self.is_among), *map_kinds, *kinds]
+            kinds = [(highest, self.is_among), (self.list_map_requests(), is_sure), *kinds]
             if len(self.answer.result.rows) > _MIN_LONG_ROWS:
-                kinds.append(([self.say("next first")], _is_any))
+                kinds.append(([self.say("next first")], is_sure))
         return kinds
 
     def is_alike(self, other: Answer) -> bool:
-        """Return whether an answer uses the same classes and properties."""
         schema = {p.iri for p in self.graph.profile.predicates}
         schema |= {cls.iri for cls in self.graph.profile.classes}
         return list_answer_iris(other.query) & schema == self.query_iris & schema
 
     def is_among(self, other: Answer) -> bool:
-        """Return whether all things of an answer are things of this answer."""
         iris = {row[0].value for row in other.result.rows if isinstance(row[0], NamedNode)}
         return bool(iris) and iris <= set(self.things)
 
@@ -200,25 +191,23 @@ class _AnswerSubject:
             kinds += [[starter.text] for starter in islice(first, _MAX_QUESTIONS)]
         return kinds
 
-    def list_map_kinds(self) -> list[list[str]]:
+    def list_map_requests(self) -> list[str]:
         """Return a request for a map if things have coordinates and the question wants no map."""
         if tokenize(self.question, self.language).is_map_request:
             return []
         names = {_name_predicate(p) for p, _ in self.properties}
-        return [[self.say("next map")]] if all(names & words for words in COORDINATE_NAMES) else []
+        return [self.say("next map")] * all(names & words for words in COORDINATE_NAMES)
 
     def is_bare(self, label: str) -> bool:
         """Return whether "by" can precede a label as it is: German needs a noun in front."""
         return self.language != "de" or label[:1].isupper()
 
     def say(self, key: str, *parts: str) -> str:
-        """Return a question with a capital at its start."""
         phrases = load_phrases(self.language)
         return phrases.capitalize(phrases.say(key, *parts))
 
     @cached_property
     def query_iris(self) -> set[str]:
-        """The IRIs of the query."""
         return {node.value for node in walk(self.tree) if isinstance(node, NamedNode)}
 
     @cached_property
@@ -267,12 +256,8 @@ class _AnswerSubject:
 
     def name_item(self, item: ClassProfile | PredicateProfile) -> str:
         """Return the noun of a class or predicate in the asker's language; empty without any."""
-        label = name_in_language(item, self.language)
-        return (
-            load_phrases(self.language).singularize(label)
-            if isinstance(item, ClassProfile)
-            else label
-        )
+        label, phrases = name_in_language(item, self.language), load_phrases(self.language)
+        return phrases.singularize(label) if isinstance(item, ClassProfile) else label
 
     @cached_property
     def properties(self) -> list[tuple[PredicateProfile, str]]:
@@ -283,16 +268,13 @@ class _AnswerSubject:
         for p in self.graph.profile.predicates:
             number, label = dict(p.subject_classes).get(cls, 0), self.name_item(p)
             is_excluded = p.naming or p.bookkeeping or p.iri.startswith(_SCHEMA)
-            if is_excluded or not number or not label:
-                continue
-            if is_noun(label, self.language):
+            if number and label and not is_excluded and is_noun(label, self.language):
                 rows.append((number, p, label))
         rows.sort(key=lambda row: (-row[0], row[1].iri))
         return [(p, label) for _, p, label in rows]
 
     @property
     def measures(self) -> list[tuple[PredicateProfile, str]]:
-        """The numeric properties with one value per thing."""
         return [
             (p, label)
             for p, label in self.properties
@@ -302,7 +284,6 @@ class _AnswerSubject:
         ]
 
     def find_neighbours(self) -> list[str]:
-        """Return well-linked things of the same class as a thing in the question."""
         arrays = self.graph.arrays
         for iri in self.constants if arrays else ():
             classes = list_classes(iri, self.graph)
@@ -318,20 +299,16 @@ class _AnswerSubject:
         kind, class_node = arrays.get_predicate_number(v.RDF_TYPE), arrays.terms.find_iri(cls)
         if kind is None or class_node is None:
             return []
-        nodes_found = arrays.step(np.array([class_node], dtype=np.int32), kind, inverse=True)
-        for node in walk(self.tree):
-            match node:
-                case Pattern(NamedNode(value=iri), NamedNode(value=predicate), _) if iri == subject:
-                    inverse = False
-                case Pattern(_, NamedNode(value=predicate), NamedNode(value=iri)) if iri == subject:
-                    inverse = True
-                case _:
-                    continue
-            if (number := arrays.get_predicate_number(predicate)) is not None:
-                nodes_found = arrays.select_sources(nodes_found, number, inverse=inverse)
+        members = arrays.step(np.array([class_node], dtype=np.int32), kind, inverse=True)
+        for pattern in walk(self.tree):
+            if not isinstance(pattern, Pattern) or not isinstance(pattern.predicate, NamedNode):
+                continue
+            number = arrays.get_predicate_number(pattern.predicate.value)
+            if number is not None and NamedNode(subject) in (pattern.subject, pattern.object):
+                inverse = pattern.subject != NamedNode(subject)
+                members = arrays.select_sources(members, number, inverse=inverse)
         nodes = sorted(
-            map(int, nodes_found[:_MAX_NEIGHBOURS]),
-            key=lambda node: (-arrays.get_degree(node), node),
+            map(int, members[:_MAX_NEIGHBOURS]), key=lambda node: (-arrays.get_degree(node), node)
         )
         iris = [arrays.terms.get_value(node) for node in nodes[: 2 * _MAX_TRIES_PER_KIND]]
         return [iri for iri in iris if iri not in self.query_iris]

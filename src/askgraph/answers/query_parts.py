@@ -167,7 +167,6 @@ _WordMatch = tuple[int, tuple[int, ...], float]
 def _match_parts(
     linked: LinkedQuestion, parts: Sequence[ReplaceableTerm], labels: Mapping[str, str]
 ) -> Iterator[_WordMatch]:
-    """Yield matches by the links of a question, and by names and values."""
     numbers = {
         str(part.term) if isinstance(part.term, Literal) else part.term.value: number
         for number, part in enumerate(parts)
@@ -205,7 +204,6 @@ _NAME_SCORE, _MEASURE_SCORE = 0.9, 0.5  # matches by a name that no link has, an
 
 
 def _has_value(quantity: Quantity, literal: Literal) -> bool:
-    """Return whether a number or a date of the question is the value of a literal."""
     kind, number = parse_value(str(literal))
     if quantity.days and kind in (ValueKind.DATE, ValueKind.YEAR):
         return quantity.days[0] <= number <= quantity.days[1]
@@ -264,7 +262,6 @@ def _list_children(part: object) -> tuple[object, ...]:
 
 
 def _iterate_call_parts(call: Call) -> Iterator[ReplaceableTerm]:
-    """Yield the parts of a call, without flags, language tags and datatypes."""
     inner = [argument.name for argument in call.arguments if isinstance(argument, Call)]
     if not _FORM_FUNCTIONS.isdisjoint([call.name, *inner]):
         return

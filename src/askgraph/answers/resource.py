@@ -176,7 +176,6 @@ async def _name_links(
 
 
 def _iterate_iris(iri: str, *directions: Sequence[PredicateFacts]) -> Iterator[str]:
-    """Yield the IRIs that a reader sees; the values of the predicates take turns."""
     yield iri
     for direction_facts in directions:
         yield from (facts.predicate for facts in direction_facts)

@@ -90,8 +90,7 @@ class SearchRun:
     question: trace.Question
     graph: KnowledgeGraph
     endpoint: CountingEndpoint
-    timed_out: bool = False
-    """Whether a query timed out."""
+    timed_out: bool = False  # whether a query did
 
     async def propose_candidates(self, question: trace.Question | None = None) -> RankedCandidates:
         """Read the question, or another one, link it and expand candidates."""
@@ -126,13 +125,11 @@ class SearchRun:
         distinct: list[tuple[QueryCandidate, Set[str]]] = []
         for candidate in proposal.candidates:
             iris = frozenset(verbalize.list_query_iris(candidate.query))
-            same_iris = (
-                other_candidate for other_candidate, other_iris in distinct if other_iris == iris
-            )  # few; only these are worded
-            if not any(
-                _verbalize_with_iris(candidate, iris) == _verbalize_with_iris(other_candidate, iris)
-                for other_candidate in same_iris
-            ):
+            names = {iri: iri for iri in iris}
+            same_iris = [other for other, other_iris in distinct if other_iris == iris]
+            # Few have the same IRIs; only these are worded.
+            texts = [verbalize.verbalize_query(same.query, names) for same in same_iris]
+            if not texts or verbalize.verbalize_query(candidate.query, names) not in texts:
                 distinct.append((candidate, iris))
             if len(distinct) == _MAX_DRAFTS:
                 break
@@ -240,16 +237,10 @@ class SearchRun:
             if answer.boolean is not None:
                 return answer
             rows, unbound_rows = len(answer.result.rows), _count_unbound(answer, cluster.best)
-            discounted = replace(
-                answer,
-                confidence=round(
-                    (answer.confidence or 0.0)
-                    * compute_confidence_factor(
-                        proposal, cluster.best, rows, has_unbound=bool(unbound_rows)
-                    ),
-                    4,
-                ),
+            factor = compute_confidence_factor(
+                proposal, cluster.best, rows, has_unbound=bool(unbound_rows)
             )
+            discounted = replace(answer, confidence=round((answer.confidence or 0.0) * factor, 4))
             if rows > unbound_rows or NONE_NOTE in cluster.best.notes:
                 return discounted
             fallback = fallback or discounted
@@ -266,10 +257,10 @@ class SearchRun:
         """Run one candidate, unless its result is known; None if it cannot be run."""
         builder = self.create_builder(proposal)
         query, labels = await builder.format_query(candidate.query)
+        result = known_result
         try:
-            result = (
-                known_result if known_result is not None else await self.run_query(query, candidate)
-            )
+            if result is None:
+                result = await self.run_query(query, candidate)
         except QueryError:
             return None
         except TimedOut:
@@ -286,19 +277,11 @@ class SearchRun:
         )
         names = proposal.linked.merged
         merged = {name: labels[iri] for iri, name in names.items() if iri in labels}
-        words = " ".join(
-            (
-                answer.words,
-                *verbalize.describe_merged_names(merged, proposal.question.language),
-                *doubt,
-                *await self.describe_glossary_words(proposal, candidate.used),
-            )
-        )
-        return replace(
-            answer,
-            words=words,
-            unused_words=find_omitted_words(proposal, candidate, is_query_shown=True),
-        )
+        merged_names = verbalize.describe_merged_names(merged, proposal.question.language)
+        meanings = await self.describe_glossary_words(proposal, candidate.used)
+        unused_words = find_omitted_words(proposal, candidate, is_query_shown=True)
+        words = " ".join((answer.words, *merged_names, *doubt, *meanings))
+        return replace(answer, words=words, unused_words=unused_words)
 
     async def describe_doubt(self, candidate: QueryCandidate, phrases: Phrases) -> list[str]:
         """Return sentences on durations that have no order, or none at the endpoint."""
@@ -323,12 +306,12 @@ class SearchRun:
             return []
         defined = {entry.iri for entry in glossary.definitions}
         targets_by_word = {
-            glossary_word.word: glossary_word.targets
-            for glossary_word in proposal.linked.glossary_words
-            if glossary_word.mask & used == glossary_word.mask
-            and not defined.intersection(glossary_word.targets)
+            entry.word: entry.targets
+            for entry in proposal.linked.glossary_words
+            if entry.mask & used == entry.mask
+            and not defined.intersection(entry.targets)
             and not any(
-                glossary_word.mask & other.mask == glossary_word.mask != other.mask
+                entry.mask & other.mask == entry.mask != other.mask
                 for other in proposal.linked.glossary_words
             )
         }
@@ -354,11 +337,10 @@ class SearchRun:
 
     async def run_query(self, query: str, candidate: QueryCandidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
-        endpoint = self.endpoint
         timeout = clamp_timeout(self.limits.timeout, share=_TIME_SHARE)
         if candidate.is_ask:
-            return await endpoint.ask(query, timeout=timeout)
-        return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
+            return await self.endpoint.ask(query, timeout=timeout)
+        return await self.endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
     async def build_options(
         self, proposal: RankedCandidates, clusters: Sequence[Cluster], known_answer: trace.Answer
@@ -383,14 +365,11 @@ class SearchRun:
                 answers.append(known_answer)
                 continue
             with suppress(QueryError, TimedOut):
-                known_result = (
-                    known_answer.result if known_answer.boolean is None else known_answer.boolean
-                )
-                result = (
-                    known_result
-                    if query == known_answer.query
-                    else await self.run_query(query, best)
-                )
+                result: SelectResult | bool = known_answer.result
+                if query != known_answer.query:
+                    result = await self.run_query(query, best)
+                elif known_answer.boolean is not None:
+                    result = known_answer.boolean
                 answers.append(
                     await builder.build_worded_answer(
                         query, result, columns=best.columns, labels=labels
@@ -414,10 +393,6 @@ def _count_unbound(answer: trace.Answer, candidate: QueryCandidate) -> int:
         if name in answer.answer_columns and name not in optional
     ]
     return sum(any(row[at] is None for at in required) for row in answer.result.rows)
-
-
-def _verbalize_with_iris(candidate: QueryCandidate, iris: Set[str]) -> str:
-    return verbalize.verbalize_query(candidate.query, {iri: iri for iri in iris})
 
 
 def get_top_score(proposal: RankedCandidates) -> float:

@@ -141,7 +141,6 @@ def _is_operator(word: str, proposal: RankedCandidates) -> bool:
 
 
 def _find_exact_link(word: str, proposal: RankedCandidates) -> Link | None:
-    """Return the thing or class whose full name the word is."""
     tokens = proposal.question.tokens
     for link in proposal.linked.get_links(ItemKind.ENTITY, ItemKind.CLASS):
         if link.is_exact and [tokens[at].text for at in link.positions] == [word]:
@@ -185,7 +184,7 @@ def _find_owner(word: str, proposal: RankedCandidates) -> Link | None:
 
 
 def _list_properties(owner: Link, proposal: RankedCandidates, graph: KnowledgeGraph) -> list[str]:
-    """Return the nouns for what the graph records of a thing or class, frequent ones first."""
+    """Return the nouns for the facts of a thing or class, frequent ones first."""
     iri, language = owner.target, proposal.question.language
     classes = list_classes(iri, graph)
     owner_iris = {iri, *(cls.iri for cls in classes[:1])}

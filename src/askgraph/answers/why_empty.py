@@ -70,10 +70,8 @@ def list_changes(element: ast.Element) -> Iterator[ElementChange]:
             if isinstance(value, Literal):
                 tagged = value.language or value.datatype.value != XSD_STRING
                 kinds = "empty any kind" if tagged else "empty a kind"
-                open_pattern = ast.Pattern(subject, predicate, _VALUE)
-                yield from _list_text_changes(
-                    kinds, ast.Call("STR", (_VALUE,)), value.value, (open_pattern,)
-                )
+                before, text = ast.Pattern(subject, predicate, _VALUE), ast.Call("STR", (_VALUE,))
+                yield from _list_text_changes(kinds, text, value.value, (before,))
                 return
             if not isinstance(subject, Literal):
                 yield ElementChange("empty direction", (ast.Pattern(value, predicate, subject),))
@@ -97,23 +95,15 @@ def build_lookup(element: ast.Element) -> ValueLookup | None:
             predicate.value == RDF_TYPE
         ):
             pattern = ast.Pattern(element.subject, predicate, _VALUE)
-            excluded = frozenset([value.value])
-            return ValueLookup(
-                "empty class", (pattern,), _VALUE, excluded=excluded, spelling=value.value
-            )
+            key, iri, excluded = "empty class", value.value, frozenset[str]()
         case ast.Pattern(predicate=NamedNode() as predicate):
             pattern = ast.Pattern(element.subject, _VALUE, element.object)
-            return ValueLookup(
-                "empty predicate",
-                (pattern,),
-                _VALUE,
-                excluded=_UNINFORMATIVE_PREDICATES | {predicate.value},
-                spelling=predicate.value,
-            )
+            key, iri, excluded = "empty predicate", predicate.value, _UNINFORMATIVE_PREDICATES
         case ast.Filter(condition=ast.Call(name=name, arguments=(left, right))):
             return _build_extreme_lookup(name, unwrap(left), unwrap(right))
         case _:
             return None
+    return ValueLookup(key, (pattern,), _VALUE, excluded=excluded | {iri}, spelling=iri)
 
 
 def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup | None:
@@ -122,11 +112,10 @@ def _build_extreme_lookup(name: str, left: object, right: object) -> ValueLookup
         name = name.translate(str.maketrans("<>", "><"))
     if not isinstance(left, Variable) or not _is_ordered(right):
         return None
-    if name in (">", ">="):
-        return ValueLookup("empty highest", (), left, extreme="MAX")
-    if name in ("<", "<="):
-        return ValueLookup("empty lowest", (), left, extreme="MIN")
-    return None
+    key, extreme = {">": ("empty highest", "MAX"), "<": ("empty lowest", "MIN")}.get(
+        name[:1], ("", "")
+    )
+    return ValueLookup(key, (), left, extreme=extreme) if key else None
 
 
 def _is_ordered(term: object) -> bool:
@@ -148,7 +137,6 @@ def _list_text_changes(
 
 
 def _list_filter_changes(condition: ast.Filter) -> Iterator[ElementChange]:
-    """Yield changes of a FILTER: equal texts by characters alone, substrings ignoring case."""
     match condition.condition:
         case ast.Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(
             right
@@ -216,13 +204,14 @@ async def explain_empty_result(
     )
     if emptiness is None:
         return None
+    if not emptiness.suggestions:
+        return emptiness.reason
     phrases = load_phrases(language)
     texts = [
         phrases.say(f"empty result{'s' * (item.results != 1)}", item.change, item.results)
         for item in emptiness.suggestions
     ]
-    more = f" {phrases.say('empty alternatives', '; '.join(texts))}" if texts else ""
-    return emptiness.reason + more
+    return f"{emptiness.reason} {phrases.say('empty alternatives', '; '.join(texts))}"
 
 
 async def analyse_empty_result(
@@ -311,13 +300,11 @@ class _CulpritSearch:
         if len(self.elements) == 1:
             return [0]
         culprits: list[int] = []
-        order = sorted(
-            range(len(self.elements)), key=lambda index: _rank_suspicion(self.elements[index])
-        )
-        for number in order:
+        order = sorted(enumerate(self.elements), key=lambda pair: _rank_suspicion(pair[1]))
+        for number, element in order:
             if self.budget <= _RESERVED_REQUEST_COUNT or len(culprits) == _MAX_CULPRITS:
                 break
-            match self.elements[number]:
+            match element:
                 case ast.Bind() | ast.Nested(word="OPTIONAL"):
                     continue
             if await self.is_empty(self.replace_element(number, ()).where.elements) is False:
@@ -341,7 +328,6 @@ class _CulpritSearch:
         return self.phrases.say(f"empty {kind}", element_text)
 
     def verbalize_element(self, element: ast.Element) -> str:
-        """Return an element in words."""
         match element:
             case ast.Pattern():
                 return self.reader.read(element)
@@ -360,7 +346,6 @@ class _CulpritSearch:
                 return to_text(element)
 
     def describe_condition(self, subject: Variable, condition: ast.Filter) -> str:
-        """Return the things that meet a condition, in the language of the reason."""
         patterns = [part for part in self.elements if isinstance(part, ast.Pattern)]
         own = [pattern for pattern in patterns if pattern.object == subject][:1]
         owner = own[0].subject if own and isinstance(own[0].subject, Variable) else subject
@@ -369,7 +354,6 @@ class _CulpritSearch:
         return verbalize_query(plain, self.labels, language=self.phrases.language).rstrip(".")
 
     async def suggest_changes(self, culprit: int) -> tuple[Suggestion, ...]:
-        """Return small changes of the culprit that give results."""
         element = self.elements[culprit]
         suggestions: list[Suggestion] = []
         lookup = build_lookup(element)
@@ -401,33 +385,25 @@ class _CulpritSearch:
         return replace(self.tree, where=ast.Group(new_elements))
 
     async def suggest_from_lookup(self, culprit: int, lookup: ValueLookup) -> list[Suggestion]:
-        """Return suggestions from values that the graph has in the culprit's place."""
         changed = self.replace_element(culprit, lookup.elements).where
         self.budget -= 1
         variable = lookup.variable
         if lookup.extreme:
-            extreme = ast.Call(lookup.extreme, (variable,))
-            query = ast.Query(
-                "SELECT", changed, ((Variable("ask_extreme"), extreme), _COUNT_COLUMN)
-            )
+            column = (Variable("ask_extreme"), ast.Call(lookup.extreme, (variable,)))
+            query = ast.Query("SELECT", changed, (column, _COUNT_COLUMN))
         else:
+            columns, order = ((variable, None), _COUNT_COLUMN), ((_COUNT_COLUMN[0], True),)
             query = ast.Query(
-                "SELECT",
-                changed,
-                ((variable, None), _COUNT_COLUMN),
-                group_by=((variable, None),),
-                order=((_COUNT_COLUMN[0], True),),
+                "SELECT", changed, columns, group_by=columns[:1], order=order,
                 limit=_MAX_LOOKUP_ROWS,
-            )
+            )  # fmt: skip
         result = await self.endpoint.select(to_text(query))
         suggestions = []
         for row in result.rows:
             value, number = row[0], _parse_integer(row[1])
-            if (
-                not number
-                or not isinstance(value, NamedNode | Literal)
-                or value.value in lookup.excluded
-            ):
+            if not isinstance(value, NamedNode | Literal) or value.value in lookup.excluded:
+                continue
+            if not number:
                 continue
             name = self.reader.read_term(value)
             elements = _insert_value(lookup, value)

@@ -111,7 +111,6 @@ def diagnose_block(
 
 
 def _check_language_tags(block: blocks.Block, text: str, knowledge: Knowledge) -> Iterator[Finding]:
-    """Yield literals in a language that no value of their predicate has."""
     for constraint in block.atoms:
         if not isinstance(constraint, blocks.StepConstraint) or len(constraint.steps) != 1:
             continue
@@ -153,7 +152,6 @@ class _StepMismatch:
         return blocks.get_sorts(self.constraint.object, self.variable_sorts, self.knowledge)
 
     def list_findings(self) -> Iterator[Finding]:
-        """Yield the faults of the alternatives that no triple can match."""
         uses = [self.knowledge.predicates.get(step.predicate) for step in self.constraint.steps]
         for step, use in zip(self.constraint.steps, uses, strict=True):
             if use is None:

@@ -343,7 +343,6 @@ class _ConditionChecker:
     knowledge: Knowledge
 
     def explain_failures(self, condition: ast.Expression) -> Iterator[Reason]:
-        """Yield the reasons why a condition never holds."""
         for part in split_condition(condition, "&&"):
             match part:
                 case ast.Call(name="||"):

@@ -670,7 +670,6 @@ def _is_mean(select: sparql.Query) -> bool:
 
 
 def _list_variables(part: sparql.Group) -> list[Variable]:
-    """All variables of a group, each time that they stand there."""
     return [one for one in sparql.walk(part) if isinstance(one, Variable)]
 
 

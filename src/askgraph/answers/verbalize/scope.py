@@ -159,7 +159,7 @@ def _gather_select(select: ast.Query, scope: Scope) -> None:
 
 
 _KINDS = (NamedNode(v.RDF_TYPE), NamedNode(v.RDFS_SUB_CLASS_OF))
-"""The steps from a thing to its class, and on to those above it: what it is, in words."""
+"""The steps from a thing to its class, and on to those above it."""
 
 
 def _split_steps(pattern: ast.Pattern, number: int) -> Iterator[ast.Pattern]:
@@ -183,8 +183,6 @@ def _split_steps(pattern: ast.Pattern, number: int) -> Iterator[ast.Pattern]:
 
 
 def _rename(scope: Scope) -> None:
-    """Put the variables themselves where their other names stand."""
-
     def rename(part: Any) -> Any:
         return ast.transform(
             part,
