@@ -254,7 +254,8 @@ def judge_runs(
         with Judge(workspace.graph(name)) as judge:
             for question in (item for item in questions if item.graph == name):
                 scorer = QueryScorer(judge, question.gold)
-                for run in (runs[server, question.id] for server in SERVERS):
+                pairs = ((server, question.id) for server in SERVERS)
+                for run in (runs[pair] for pair in pairs if pair in runs):
                     f1 = scorer.score(complete_query(run.query, judge), QUERY_SECONDS)
                     right = f1 > MIN_RIGHT_F1 if question.gold else not (run.query or run.error)
                     yield {**asdict(run), "question": question.text, "f1": f1, "right": right}
@@ -270,7 +271,7 @@ def complete_query(query: str | None, judge: Judge) -> str:
 
 def build_rows(judged: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Yield a line of the table for each server, with means of a question."""
-    for server in SERVERS:
+    for server in dict.fromkeys(run["server"] for run in judged):
         own = [run for run in judged if run["server"] == server]
         right = f"{sum(run['right'] for run in own)} of {len(own)}"
         calls = fmean(sum(run["calls"].values()) for run in own)
@@ -287,6 +288,7 @@ def main() -> None:
     add = parser.add_argument
     add("--data", type=Path, help="a folder with questions.jsonl and kg/, beside the sample")
     add("--questions", type=int, default=30, help="questions (30)")
+    add("--servers", nargs="+", choices=SERVERS, default=SERVERS, help="which servers (all)")
     add("--seed", type=int, default=0, help="which questions (0)")
     add("--jobs", type=int, default=1, help="conversations at once (1)")
     add("--run", type=Path, default=BUILD / "agents", help="the run folder")
@@ -295,7 +297,9 @@ def main() -> None:
     questions = read_questions(chosen.data, chosen.questions, chosen.seed)
     workspace, path = Workspace(prepare_workspace(chosen.run)), chosen.run / "runs.jsonl"
     if not os.environ.get("ASKGRAPH_MODEL"):
-        print(f"set ASKGRAPH_MODEL to ask {len(questions)} questions over {', '.join(SERVERS)}")
+        print(
+            f"set ASKGRAPH_MODEL to ask {len(questions)} questions over {', '.join(chosen.servers)}"
+        )
         return
     for question in questions:
         if question.graph not in workspace.graphs():
@@ -303,7 +307,7 @@ def main() -> None:
     model = workspace.model(timeout=3600, first_timeout=3600)
     name = model.identity.model
     runs = read_runs(path, name)
-    pairs = [(server, item) for item in questions for server in SERVERS]
+    pairs = [(server, item) for item in questions for server in chosen.servers]
     missing = [pair for pair in pairs if (pair[0], pair[1].id) not in runs]
     asyncio.run(run_missing(missing, model, workspace, path, chosen.jobs))
     judged = list(judge_runs(questions, read_runs(path, name), workspace))

@@ -47,6 +47,9 @@ def test_the_agent_answers_over_each_server_and_a_killed_run_goes_on(
     judged = list(agents.judge_runs(questions, runs, workspace))
 
     assert [run["server"] for run in judged] == ["askgraph", "sparql", "schema"]
+    runs_of_one = {pair: run for pair, run in runs.items() if pair[0] == "sparql"}
+    judged_of_one = agents.judge_runs(questions, runs_of_one, workspace)
+    assert [run["server"] for run in judged_of_one] == ["sparql"]
     assert {run["server"]: run["right"] for run in judged} == {
         "askgraph": True, "sparql": True, "schema": False
     }  # fmt: skip
