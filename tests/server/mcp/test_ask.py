@@ -99,7 +99,7 @@ async def test_an_agent_takes_a_reading_by_its_words_or_number(agents: Agents) -
         for reading in (words[2], "3"):
             told = text_of(await client.call_tool("ask", {**asked, "reading": reading}))
             assert 'Read as: "The discoverers of the things that orbit Mars."' in told
-            assert "chosen by the user" in told
+            assert "chosen from the readings" in told
         wrong = await client.call_tool("ask", {**asked, "reading": "Moons of Mars"})
         assert wrong.is_error and "available: " in str(wrong.content)
 

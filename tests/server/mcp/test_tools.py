@@ -142,6 +142,7 @@ async def test_searching_and_describing(agents: Agents) -> None:
         # A class tells what its instances have; without one, the classes are listed.
         told = await texts(client, "describe", iri="ont:Moon")
         assert "\n\nont:Moon: 55 instances\n" in told
+        assert told.count("55 instances") == 1 and "instances have" not in told
         assert "ont:orbits all → ont:CelestialBody, e.g. space:Jupiter" in told
         assert 'ont:Moon "moon": 55 instances' in (await texts(client, "describe")).splitlines()
 

@@ -228,7 +228,9 @@ def format_outcome(outcome: Outcome, limit: int) -> str:
 
 
 def _format_attempt(answer: Answer, limit: int) -> Iterator[str]:
-    confidence = "chosen by the user" if answer.chosen else describe_confidence(answer.confidence)
+    confidence = (
+        "chosen from the readings" if answer.chosen else describe_confidence(answer.confidence)
+    )
     yield f"Read as: {quote(answer.words, _MAX_LINE_CHARACTERS)}; confidence: {confidence}"
     remarks = {
         "Not used": ", ".join(answer.unused_words),

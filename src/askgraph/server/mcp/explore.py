@@ -109,7 +109,15 @@ async def describe(
         full_iri = next(iri for iri in description.seen if shorten(iri) == short_iri)
         if classify_resource(full_iri, (), context.graph.profile) == "class":
             with suppress(QueryError):  # a class may have no instances
-                texts.append((await shape_of(context, f"<{full_iri}>")).text)
+                shape = await shape_of(context, f"<{full_iri}>")
+                # The shape has these lines too, with shares and examples.
+                repeated = ("instances have: ", "lead to instances: ")
+                lines = [
+                    line
+                    for line in description.text.split("\n")
+                    if not line.startswith(repeated) and not line.endswith(" instances")
+                ]
+                texts = ["\n".join(lines), shape.text]
         return "\n\n".join(texts)
 
 
