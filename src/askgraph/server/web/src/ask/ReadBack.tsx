@@ -6,7 +6,7 @@ import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
-import { Popover } from "../parts/Popover.tsx";
+import { PlusMenu, Popover } from "../parts/Popover.tsx";
 import type { Offer } from "../parts/parts.tsx";
 import { Button, Field, Form, Offers, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -76,7 +76,7 @@ export function ReadBack(props: ReadBackProps) {
           );
         })}
         {arrangement && (
-          <Popover class="part plus" panelClass="part-panel" icon="plus" label="" title={say.add}>
+          <PlusMenu title={say.add}>
             {(close) => {
               const add = (wanted: Refinement) => {
                 close();
@@ -84,7 +84,7 @@ export function ReadBack(props: ReadBackProps) {
               };
               return <Later load={extending} props={{ answer, graph, arrangement, add }} />;
             }}
-          </Popover>
+          </PlusMenu>
         )}
       </p>
       <ProblemNote problem={problem} />
@@ -170,13 +170,9 @@ function NameChoice({ part, graph, isLooking, take }: ChoiceProps) {
     orderByCloseness((await search(graph, { q, kind, limit: MOST }, signal)).hits, q),
   );
   const found = hits ?? part.alternatives;
-  const panel = useRef<HTMLDivElement>(null);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
-    <div
-      ref={panel}
-      onKeyDown={(event) => moveAmongOffers(panel.current, event, { enters: hits !== null })}
-    >
+    <div onKeyDown={(event) => moveAmongOffers(event, hits !== null)}>
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
       {found.length > 0 && <Offers offers={offersOf(found, take)} label={say.instead} />}
       {found.length === 0 && (

@@ -14,6 +14,7 @@ import {
   Button,
   Choice,
   CopyButton,
+  Field,
   Form,
   joinWithDots,
   ProblemNote,
@@ -170,17 +171,13 @@ function Wrong({ send, standing: { end, words } }: WrongProps) {
         void send(comment.trim()).then(ends && end ? end : undefined);
       }}
     >
-      <label>
-        <span class="label">{say.wrongTitle}</span>
-        <textarea
-          class="field"
-          rows={2}
-          maxLength={4000}
-          placeholder={say.wrongPlaceholder}
-          value={comment}
-          onInput={(event) => setComment(event.currentTarget.value)}
-        />
-      </label>
+      <Field
+        long
+        label={say.wrongTitle}
+        value={comment}
+        onText={setComment}
+        input={{ maxLength: 4000, placeholder: say.wrongPlaceholder }}
+      />
       {end && <Choice name={words.endToo} checked={ends} onChange={setEnds} />}
       <div>
         <Button type="submit" text={say.send} />
@@ -206,16 +203,14 @@ export function Share({ title, address, embed, shared, setShared }: ShareProps) 
     <Popover icon="link" label={say.share}>
       {() => (
         <div class="stack menu-form">
-          <label>
-            <span class="label">{title}</span>
-            <input
-              class="field"
-              readOnly
-              data-first
-              value={address}
-              onFocus={(event) => event.currentTarget.select()}
-            />
-          </label>
+          <Field
+            label={title}
+            value={address}
+            input={{
+              ...{ readOnly: true, "data-first": true },
+              onFocus: (event) => event.currentTarget.select(),
+            }}
+          />
           <Choice
             name={say.shareOn}
             more={shared ? say.shareMore : say.shareNot}

@@ -11,7 +11,6 @@ import { formatTime } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import {
   Button,
-  Dialog,
   Field,
   Form,
   joinWithDots,
@@ -177,10 +176,11 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
       {open === "delete" && (
         <SureDialog
           title={say.delete}
-          question={say.sure}
           close={close}
           go={() => void drop().then((isGone) => isGone && navigate("/boards"))}
-        />
+        >
+          <p>{say.sure}</p>
+        </SureDialog>
       )}
     </div>
   );
@@ -198,15 +198,14 @@ interface RenamingProps {
 export function Renaming({ title, label, name, close, save }: RenamingProps) {
   const [text, setText] = useState(name);
   return (
-    <Dialog title={title} close={close}>
-      <Form class="stack" onSend={() => void save(text.trim()).then(close)}>
-        <Field label={label} value={text} onText={setText} input={{ maxLength: 200 }} />
-        <div class="row dialog-buttons">
-          <Button look="quiet" onClick={close} text={say.cancel} />
-          <Button look="primary" type="submit" disabled={text.trim() === ""} text={say.save} />
-        </div>
-      </Form>
-    </Dialog>
+    <SureDialog
+      {...{ title, close }}
+      text={say.save}
+      disabled={text.trim() === ""}
+      go={() => void save(text.trim())}
+    >
+      <Field label={label} value={text} onText={setText} input={{ maxLength: 200 }} />
+    </SureDialog>
   );
 }
 

@@ -36,7 +36,7 @@ function Picture({ graph, picture }: PictureProps) {
       {width > 0 && <Drawing {...{ graph, picture, width }} />}
       <details>
         <summary>{say.asList}</summary>
-        <ul class="class-links newspaper">
+        <ul class="class-links newspaper" style={{ "--least": "22rem" }}>
           {picture.links.map((link) => (
             <li key={`${link.source} ${link.target}`}>
               <Named href={classAddress(graph, link.source)}>{names.get(link.source)}</Named>{" "}

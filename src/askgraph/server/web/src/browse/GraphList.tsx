@@ -61,10 +61,11 @@ export function GraphList() {
       {leaving && (
         <SureDialog
           title={say.remove}
-          question={say.removeSure(leaving.title || leaving.name)}
           close={() => setLeaving(null)}
           go={() => void remove(leaving.name)}
-        />
+        >
+          <p>{say.removeSure(leaving.title || leaving.name)}</p>
+        </SureDialog>
       )}
     </div>
   );

@@ -1,6 +1,6 @@
 // The pages of the terms of a graph: a thing, a class, a predicate.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { instances, profile, resource } from "../api/graphs.ts";
 import type { EndView, ResourceView } from "../api/types.ts";
@@ -113,13 +113,10 @@ export function ClassPage({ graph, iri }: Term) {
   const total = found.value?.total ?? 0;
   return (
     <TermPage {...{ graph, iri, label, about }} kind={say.aClass}>
-      <section>
-        <h2 class="section-title">
-          {say.instancesOf(label)}{" "}
-          <span class="muted">
-            {found.value && (found.value.at_least ? say.atLeast(total) : say.instances(total))}
-          </span>
-        </h2>
+      <Section
+        title={say.instancesOf(label)}
+        more={found.value && (found.value.at_least ? say.atLeast(total) : say.instances(total))}
+      >
         <ProblemNote problem={found.problem} again={found.again} />
         {found.value && total === 0 && <p class="muted">{say.noInstances}</p>}
         <ul class="instances newspaper" aria-busy={found.busy}>
@@ -130,7 +127,7 @@ export function ClassPage({ graph, iri }: Term) {
           ))}
         </ul>
         {total > PAGE && <Pager page={page} pages={Math.ceil(total / PAGE)} onPage={setPage} />}
-      </section>
+      </Section>
       <Ends title={say.usedWith} ends={used} address={(one) => propertyAddress(graph, one)} />
       <Outgoing {...{ graph, iri, about }} />
     </TermPage>
@@ -251,10 +248,12 @@ function Ends({ title, ends, address }: EndsProps) {
   );
 }
 
-function Section({ title, children }: { title: string; children: ComponentChildren }) {
+function Section({ title, more, children }: ComponentProps<"section"> & { more?: string | null }) {
   return (
     <section>
-      <h2 class="section-title">{title}</h2>
+      <h2 class="section-title">
+        {title} {more !== undefined && <span class="muted">{more}</span>}
+      </h2>
       {children}
     </section>
   );

@@ -59,10 +59,11 @@ export function HistoryPage({ query }: PageProps) {
       {isAsking && (
         <SureDialog
           title={say.forgetAll}
-          question={say.sure}
           close={() => askToForget(false)}
           go={() => void drop(null)}
-        />
+        >
+          <p>{say.sure}</p>
+        </SureDialog>
       )}
     </div>
   );

@@ -36,24 +36,23 @@ export function Popover({ label, icon, title, arrow, children, onOpen, ...more }
     const again = () => place(panel.current);
     again();
     focusInto(panel.current);
+    const stop = new AbortController();
+    const { signal } = stop;
     const changes = new MutationObserver(again);
     if (panel.current) changes.observe(panel.current, { childList: true, subtree: true });
     const scrolled = (event: Event) => {
       if (event.target instanceof Node && !panel.current?.contains(event.target)) again();
     };
-    window.addEventListener("resize", again);
-    document.addEventListener("scroll", scrolled, true);
+    window.addEventListener("resize", again, { signal });
+    document.addEventListener("scroll", scrolled, { signal, capture: true });
     const outside = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
-    document.addEventListener("pointerdown", outside);
-    document.addEventListener("focusin", outside);
+    for (const name of ["pointerdown", "focusin"])
+      document.addEventListener(name, outside, { signal });
     return () => {
       changes.disconnect();
-      window.removeEventListener("resize", again);
-      document.removeEventListener("scroll", scrolled, true);
-      document.removeEventListener("pointerdown", outside);
-      document.removeEventListener("focusin", outside);
+      stop.abort();
     };
   }, [open]);
   return (
@@ -117,6 +116,11 @@ export function Menu({ groups, ...button }: MenuProps) {
     </Popover>
   );
 }
+
+/** A plus that opens a panel of what can be added. */
+export const PlusMenu = (props: Omit<PopoverProps, "label">) => (
+  <Popover class="part plus" panelClass="part-panel" icon="plus" label="" {...props} />
+);
 
 function focusInto(panel: HTMLElement | null): void {
   const first =

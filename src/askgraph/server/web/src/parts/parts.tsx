@@ -73,7 +73,7 @@ export function Named({ href, children, ...link }: NamedProps) {
 interface FieldProps {
   readonly label: string;
   readonly value: string;
-  readonly onText: (text: string) => void;
+  readonly onText?: (text: string) => void;
   /** More attributes of the input. */
   readonly input?: ComponentProps<"input"> & { "data-first"?: boolean };
 }
@@ -88,7 +88,7 @@ export function SearchField({ label, value, onText, input, ...rest }: FieldProps
       placeholder={label}
       {...(input as object)}
       value={value}
-      onInput={(event) => onText(event.currentTarget.value)}
+      onInput={(event) => onText?.(event.currentTarget.value)}
     />
   );
 }
@@ -116,7 +116,7 @@ export function Field({ label, value, onText, input, hint, fault, long = false }
         class={`field ${input?.class ?? ""}`}
         value={value}
         {...(hint && { "aria-invalid": Boolean(fault), "aria-describedby": `${id}-hint` })}
-        onInput={(event) => onText(event.currentTarget.value)}
+        onInput={(event) => onText?.(event.currentTarget.value)}
       />
       {hint && (
         <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
@@ -335,27 +335,28 @@ export function Dialog({ title, close, children }: DialogProps) {
   );
 }
 
-interface SureProps extends Omit<DialogProps, "children"> {
-  readonly question: string;
+interface SureProps extends DialogProps {
   readonly go: () => void;
+  /** The text of the button that goes; by default the title. */
+  readonly text?: string;
+  readonly disabled?: boolean;
 }
 
-/** A dialog that asks before something is done that cannot be undone; its title names it. */
-export function SureDialog({ title, question, close, go }: SureProps) {
+/** A dialog that asks before something is done. */
+export function SureDialog({ title, text = title, disabled, children, close, go }: SureProps) {
+  const send = () => {
+    close();
+    go();
+  };
   return (
     <Dialog title={title} close={close}>
-      <p>{question}</p>
-      <div class="row dialog-buttons">
-        <Button look="quiet" onClick={close} text={say.cancel} />
-        <Button
-          look="primary"
-          onClick={() => {
-            close();
-            go();
-          }}
-          text={title}
-        />
-      </div>
+      <Form class="stack" onSend={send}>
+        {children}
+        <div class="row at-end">
+          <Button look="quiet" onClick={close} text={say.cancel} />
+          <Button look="primary" type="submit" {...{ disabled, text }} />
+        </div>
+      </Form>
     </Dialog>
   );
 }

@@ -68,7 +68,7 @@ export function Adding(props: AddingProps) {
       ref={panel}
       onKeyDown={(event) => {
         const isForm = event.target instanceof Element && event.target.closest("form");
-        if (!isForm) moveAmongOffers(panel.current, event);
+        if (!isForm) moveAmongOffers(event);
       }}
     >
       {!at && columns.length > 1 && !property && (

@@ -6,7 +6,7 @@ import { evidenceOf, type Refinement, type RowEvidence } from "../api/graphs.ts"
 import type { AnswerView, Row } from "../api/types.ts";
 import { locale as formatLocale, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Popover } from "../parts/Popover.tsx";
+import { PlusMenu } from "../parts/Popover.tsx";
 import { Button, CopyButton, ProblemNote, QuietButton, SearchField } from "../parts/parts.tsx";
 import { Adding, type AddingProps } from "./Adding.tsx";
 import { Cell } from "./Cell.tsx";
@@ -141,13 +141,7 @@ function Head({ columns, order, explained, onOrder, adding }: HeadProps) {
                   </span>
                 )}
                 {adding && [...shown, ...hidden].includes(column.name) && (
-                  <Popover
-                    class="part plus"
-                    panelClass="part-panel"
-                    icon="plus"
-                    label=""
-                    title={say.addToColumn(column.title)}
-                  >
+                  <PlusMenu title={say.addToColumn(column.title)}>
                     {(close) => {
                       const add = (wanted: Refinement) => {
                         close();
@@ -155,7 +149,7 @@ function Head({ columns, order, explained, onOrder, adding }: HeadProps) {
                       };
                       return <Adding {...adding} {...{ add, at: column }} />;
                     }}
-                  </Popover>
+                  </PlusMenu>
                 )}
               </span>{" "}
             </th>

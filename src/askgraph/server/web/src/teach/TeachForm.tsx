@@ -103,11 +103,7 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
-    <div
-      class="stack close"
-      ref={panel}
-      onKeyDown={(event) => moveAmongOffers(panel.current, event, { enters: isSettled })}
-    >
+    <div class="stack close" ref={panel} onKeyDown={(event) => moveAmongOffers(event, isSettled)}>
       <div>
         <span class="label">{say.means}</span>
         <SearchField label={say.search} value={sought} onText={setSought} />
