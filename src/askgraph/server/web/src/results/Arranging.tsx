@@ -1,12 +1,12 @@
 // How the rows are arranged, as chips that a press takes away, and which columns are shown.
 
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Refinement } from "../api/graphs.ts";
 import type { AnswerView, ArrangementView, Row } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice, Form } from "../parts/parts.tsx";
-import { type Column, columnsOf, headingOf } from "./columns.ts";
+import { type Column, headingOf } from "./columns.ts";
 import { say } from "./words.ts";
 
 interface ArrangingProps {
@@ -16,20 +16,14 @@ interface ArrangingProps {
 }
 
 export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
-  const columns = useMemo(
-    () => columnsOf(answer.columns, answer.cells, answer.answer_columns, answer.labels),
-    [answer],
-  );
   const isPlain = arrangement.order.length + arrangement.conditions.length === 0;
   if (answer.total < 2 && isPlain && arrangement.limit === null) return null;
   const take = (wanted: Refinement) => void refine(wanted);
-  const hidden = arrangement.hidden.map((name) => ({
-    ...{ name, title: headingOf(name, answer.labels) },
-  }));
+  const names = [...answer.columns, ...arrangement.hidden];
   return (
     <fieldset class="arranging row" aria-label={say.arranging}>
       <Active {...{ answer, arrangement, take }} />
-      {columns.length + hidden.length > 1 && <ColumnsChip {...{ columns, hidden, take }} />}
+      {names.length > 1 && <ColumnsChip {...{ answer, names, take }} />}
     </fieldset>
   );
 }
@@ -66,12 +60,15 @@ function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & 
   ));
 }
 
-type Named = Pick<Column, "name" | "title">;
-type Chosen = Taking & { readonly columns: readonly Column[] };
+interface ColumnsProps extends Taking {
+  readonly answer: AnswerView;
+  /** All columns, also those that are not in the answer. */
+  readonly names: readonly string[];
+}
 
-function ColumnsChip({ columns, hidden, take }: Chosen & { hidden: readonly Named[] }) {
+function ColumnsChip({ answer, names, take }: ColumnsProps) {
   const [chosen, setChosen] = useState<readonly string[] | null>(null);
-  const kept = chosen ?? columns.map(({ name }) => name);
+  const kept = chosen ?? answer.columns;
   return (
     <Popover class="button small" panelClass="part-panel" label={say.columns}>
       {(close) => (
@@ -83,10 +80,10 @@ function ColumnsChip({ columns, hidden, take }: Chosen & { hidden: readonly Name
             take({ columns: kept });
           }}
         >
-          {[...columns, ...hidden].map(({ name, title }) => (
+          {names.map((name) => (
             <Choice
               key={name}
-              name={<bdi>{title}</bdi>}
+              name={<bdi>{headingOf(name, answer.labels)}</bdi>}
               checked={kept.includes(name)}
               onChange={(on) =>
                 setChosen(on ? [...kept, name] : kept.filter((one) => one !== name))
