@@ -1,7 +1,6 @@
 // Lays out things and links: linked things near each other, without overlaps, and the names of
 // links where there is room.
 
-import { moveBodies, separate } from "../results/forces.ts";
 import { type Area, areaOf, meet, within } from "../results/labels.ts";
 import { type Spot, writeSpot } from "../results/projection.ts";
 
@@ -36,8 +35,7 @@ export interface Edge extends Omit<Linked, "wide" | "high"> {
   readonly at: Spot | null;
 }
 
-const [TICKS, PASSES] = [300, 100];
-const CHARGE = -3000;
+const ROUNDS = 400;
 const GAP = 10;
 /** Pixels that a loop rises above its circle. */
 export const LOOP = 18;
@@ -51,31 +49,66 @@ export function layOut(
   width: number,
   height: number,
 ): [Node[], Edge[]] {
-  const bodies = boxes.map(({ id, wide, radius, below }, at) => {
+  const nodes = boxes.map((box, at) => {
     const turn = (2 * Math.PI * at) / boxes.length;
-    const spot = { x: 0.35 * width * Math.cos(turn), y: 0.35 * height * Math.sin(turn) };
-    return { id, wide: wide + GAP, high: 2 * radius + below + GAP, ...spot };
+    const [x, y] = [1 + 0.7 * Math.cos(turn), 1 + 0.7 * Math.sin(turn)];
+    return { ...box, x: (width / 2) * x, y: (height / 2) * y };
   });
-  const ids = new Set(boxes.map(({ id }) => id));
-  const known = links.filter(({ source, target }) => ids.has(source) && ids.has(target));
-  const keepInside = () => {
-    for (const body of bodies) {
-      const [across, down] = [(width - body.wide) / 2, (height - body.high) / 2];
-      body.x = Math.max(-across, Math.min(across, body.x));
-      body.y = Math.max(LOOP - down, Math.min(down, body.y));
+  const numbers = new Map(nodes.map(({ id }, at) => [id, at]));
+  const known = links.filter((one) => numbers.has(one.source) && numbers.has(one.target));
+  const ends = known.map((one) => [one.source, one.target].map((id) => numbers.get(id) ?? 0));
+  const ideal = 0.8 * Math.sqrt((width * height) / nodes.length);
+  for (let round = 0; round < ROUNDS; round++) {
+    const heat = 0.1 * ideal * (1 - round / ROUNDS);
+    const moves = nodes.map(() => ({ x: 0, y: 0 }));
+    const pull = (one: number, other: number, force: (away: number) => number) => {
+      const [a, b, of, to] = [nodes[one], nodes[other], moves[one], moves[other]];
+      if (!a || !b || !of || !to) return;
+      const [x, y] = [a.x - b.x || 0.1, a.y - b.y || 0.1];
+      const away = Math.hypot(x, y);
+      const share = force(away) / away;
+      of.x += x * share;
+      of.y += y * share;
+      to.x -= x * share;
+      to.y -= y * share;
+    };
+    nodes.forEach((_, one) => {
+      for (let other = 0; other < one; other++) pull(one, other, (away) => ideal ** 2 / away);
+    });
+    for (const [one = 0, other = 0] of ends)
+      if (one !== other) pull(one, other, (away) => (-0.6 * away ** 2) / ideal);
+    nodes.forEach((node, at) => {
+      const { x, y } = moves[at] ?? { x: 0, y: 0 };
+      const long = Math.max(Math.hypot(x, y), 0.01);
+      node.x += (x / long) * Math.min(long, heat);
+      node.y += (y / long) * Math.min(long, heat);
+    });
+    const passes = round === ROUNDS - 1 ? 60 : round > ROUNDS / 2 ? 3 : 0;
+    for (let pass = 0; pass < passes; pass++) separateAll(nodes);
+    for (const node of nodes) {
+      const half = node.wide / 2;
+      node.x = Math.min(Math.max(node.x, half), width - half);
+      const top = node.radius + LOOP;
+      node.y = Math.min(Math.max(node.y, top), height - node.radius - node.below);
     }
-  };
-  const distance = 0.8 * Math.sqrt((width * height) / boxes.length);
-  moveBodies(bodies, known, [distance, CHARGE, TICKS], keepInside);
-  for (let pass = 0; pass < PASSES; pass++) {
-    separate(bodies);
-    keepInside();
   }
-  const nodes = boxes.map((box, at): Node => {
-    const { x = 0, y = 0 } = bodies[at] ?? {};
-    return { ...box, x: width / 2 + x, y: (height - box.below) / 2 + y };
+  return [nodes, drawn(nodes, known, numbers, width, height)];
+}
+
+/** Separates overlapping things, in the direction of the shorter move. */
+function separateAll(nodes: readonly Node[]): void {
+  nodes.forEach((one, at) => {
+    for (const other of nodes.slice(0, at)) {
+      const [a, b] = [boxOf(one), boxOf(other)];
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left) + GAP;
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) + GAP;
+      if (across <= 0 || down <= 0) continue;
+      const [axis, size] = across < down ? (["x", across] as const) : (["y", down] as const);
+      const way = one[axis] < other[axis] ? -1 : 1;
+      one[axis] += (way * size) / 2;
+      other[axis] -= (way * size) / 2;
+    }
   });
-  return [nodes, drawLinks(nodes, known, areaOf(0, 0, width, height))];
 }
 
 /** The area of a thing. */
@@ -83,10 +116,17 @@ export function boxOf({ x, y, radius, wide, below }: Node): Area {
   return areaOf(x - wide / 2, y - radius, wide, 2 * radius + below);
 }
 
-function drawLinks(nodes: readonly Node[], links: readonly Linked[], frame: Area): Edge[] {
+function drawn(
+  nodes: readonly Node[],
+  links: readonly Linked[],
+  numbers: ReadonlyMap<string, number>,
+  width: number,
+  height: number,
+): Edge[] {
   const taken = nodes.map(boxOf);
+  const frame = areaOf(0, 0, width, height);
   return links.flatMap(({ wide, high, ...link }) => {
-    const [from, to] = [link.source, link.target].map((end) => nodes.find(({ id }) => id === end));
+    const [from, to] = [link.source, link.target].map((id) => nodes[numbers.get(id) ?? 0]);
     if (!from || !to) return [];
     const line = from === to ? loop(from) : between(from, to);
     const spots = SHARES.map((share) => ({

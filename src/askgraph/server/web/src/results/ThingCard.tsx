@@ -38,7 +38,7 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
         <bdi class="muted">{kinds}</bdi>
         {value.description && <bdi>{stripControls(value.description)}</bdi>}
       </p>
-      <dl class="thing-facts tiles">
+      <dl class="tiles">
         {facts.slice(0, FACTS).map(({ predicate, unit, values, total, at_least }) => (
           <div key={predicate.value}>
             <dt class="faint">

@@ -18,9 +18,8 @@ const BEND = 26;
 
 interface Body extends SimulationNodeDatum {
   readonly id: string;
-  /** The pixels across its mark and its name, and those of both down. */
+  /** The pixels across its mark and its name. */
   readonly wide: number;
-  readonly high: number;
   x: number;
   y: number;
 }
@@ -39,42 +38,31 @@ export function placeNodes(
     const { x, y } = old ?? start ?? { x: 0.5, y: 0.5 };
     const [right, down] = old ? [0, 0] : [far * Math.cos(turn), far * Math.sin(turn)];
     const spot = { x: (x - 0.5) * UNIT + right, y: (y - 0.5) * UNIT + down };
-    const body = { id, wide: widthOf(label), high: HIGH, ...spot };
+    const body = { id, wide: widthOf(label), ...spot };
     return old ? { ...body, fx: body.x, fy: body.y } : body;
   });
   const ticks = Math.round(Math.max(60, Math.min(300, 90_000 / bodies.length)));
-  moveBodies(bodies, edges, [100, -500, ticks]);
+  const links = edges.map(({ source, target }) => ({ source, target }));
+  const springs = forceLink<Body, (typeof links)[number]>(links).id(({ id }) => id);
+  forceSimulation(bodies)
+    .force("links", springs.distance(100))
+    .force("apart", forceManyBody().strength(-500).distanceMax(900))
+    .force("middle", forceX().strength(0.05))
+    .force("flat", forceY().strength(0.13))
+    .alphaDecay(1 - 0.001 ** (1 / ticks))
+    .stop()
+    .tick(ticks);
   for (let pass = 0; pass < Math.min(60, 1e7 / bodies.length ** 2); pass++) separate(bodies);
   return new Map(bodies.map(({ id, x, y }) => [id, { x: 0.5 + x / UNIT, y: 0.5 + y / UNIT }]));
 }
 
-/** Moves bodies around the origin, each `distance` pixels from those it is linked to. */
-export function moveBodies(
-  bodies: Body[],
-  edges: readonly { readonly source: string; readonly target: string }[],
-  [distance, charge, ticks]: readonly [distance: number, charge: number, ticks: number],
-  keepInside: () => void = () => undefined, // called after each tick
-): void {
-  const links = edges.map(({ source, target }) => ({ source, target }));
-  const springs = forceLink<Body, (typeof links)[number]>(links).id(({ id }) => id);
-  forceSimulation(bodies)
-    .force("links", springs.distance(distance))
-    .force("apart", forceManyBody().strength(charge).distanceMax(900))
-    .force("middle", forceX().strength(0.05))
-    .force("flat", forceY().strength(0.13))
-    .force("inside", keepInside)
-    .alphaDecay(1 - 0.001 ** (1 / ticks))
-    .stop()
-    .tick(ticks);
-}
-
 /** Moves bodies that overlap apart, in the direction of the shorter move. */
-export function separate(bodies: readonly Body[]): void {
+function separate(bodies: readonly Body[]): void {
   bodies.forEach((one, at) => {
     for (let before = 0; before < at; before++) {
       const other = bodies[before] as Body;
       const across = (one.wide + other.wide) / 2 - Math.abs(one.x - other.x);
-      const down = (one.high + other.high) / 2 - Math.abs(one.y - other.y);
+      const down = HIGH - Math.abs(one.y - other.y);
       if (across <= 0 || down <= 0) continue;
       const [axis, size] = across < down ? (["x", across] as const) : (["y", down] as const);
       const way = one[axis] < other[axis] ? -1 : 1;
