@@ -98,7 +98,7 @@ async def test_only_the_branch_that_was_taken_is_shown(small: Counting) -> None:
 async def test_optional_triples_are_shown_where_they_are(small: Counting) -> None:
     query = "SELECT ?c ?s { :c1 :customer ?c OPTIONAL { ?c :size ?s } OPTIONAL { ?c :no ?n } }"
     [found] = await shown(query, small)
-    assert found.words == ("c 1 · customer · Bosch", "Bosch · size · large")
+    assert found.words == ("c1 · customer · Bosch", "Bosch · size · large")
 
 
 async def test_sub_selects_are_looked_into(small: Counting) -> None:
