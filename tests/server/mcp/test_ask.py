@@ -48,7 +48,7 @@ async def check_protocol(client: Client) -> None:
     tools = (await client.list_tools()).tools
     asked = {"question": "Who discovered Titan?"}
     found = await client.call_tool("ask", asked, progress_callback=tell)
-    assert text_of(found).startswith("The discoverer of Titan is Christiaan Huygens.\n")
+    assert text_of(found).startswith('"The discoverer of Titan is Christiaan Huygens."\n')
     assert told and "'Titan'" in str(told[0])
     [first, *_] = (await client.list_resources()).resources
     assert first.uri == "askgraph://graphs/space/profile"
@@ -95,7 +95,7 @@ async def test_an_agent_takes_a_reading_by_its_words_or_number(agents: Agents) -
     async with agents.client() as client:
         back = text_of(await client.call_tool("ask", asked))
         words = re.findall(r'^- "(.*)" \(', back, re.MULTILINE)
-        assert back.startswith(ASKED) and len(words) == 4
+        assert back.startswith(f'"{ASKED}"') and len(words) == 4
         for reading in (words[2], "3"):
             told = text_of(await client.call_tool("ask", {**asked, "reading": reading}))
             assert 'Read as: "The discoverers of the things that orbit Mars."' in told

@@ -91,8 +91,8 @@ async def test_asking(agents: Agents) -> None:
         # A question is answered with what it takes to trust it.
         told = await texts(client, "ask", question="Which moons are larger than Mercury?")
         assert told.splitlines()[:5] == [
-            "Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more "
-            "than that of Mercury (4,879 km).",
+            '"Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more '
+            'than that of Mercury (4,879 km)."',
             'Read as: "Moons whose diameter is more than that of Mercury."; confidence: sure '
             "(0.96)",
             "Rows (moon):",
@@ -114,12 +114,12 @@ async def test_asking(agents: Agents) -> None:
         # An earlier question goes with a question.
         earlier = {"question": "Moons?", "query": "SELECT ?moon { ?moon ont:orbits space:Mars }"}
         told = await texts(client, "ask", question="Who discovered Titan?", earlier=[earlier])
-        assert told.startswith("The discoverer of Titan is Christiaan Huygens.\n")
+        assert told.startswith('"The discoverer of Titan is Christiaan Huygens."\n')
         fault = await refused(client, "ask", question="Which?", earlier=[{"question": "Moons?"}])
         assert "earlier[0].query" in fault
         # A question for yes or no gets one, one that nothing matches the reason.
         told = await texts(client, "ask", question="Is Titan a moon of Saturn?")
-        assert told.startswith("Yes, Titan orbits Saturn.\n")
+        assert told.startswith('"Yes, Titan orbits Saturn."\n')
         told = await texts(client, "ask", question="What is the capital of Mongolia?")
         assert "Mongolia" in told and "Query" not in told
 

@@ -200,7 +200,7 @@ def build_content(outcome: Outcome, limit: int, following: Sequence[str] = ()) -
 
 def format_outcome(outcome: Outcome, limit: int) -> str:
     """Return an outcome as text, with at most `limit` rows; its texts are on one line each."""
-    lines = [clip_line(_format_message(outcome), _MAX_SENTENCE_CHARACTERS)]
+    lines = [quote(_format_message(outcome), _MAX_SENTENCE_CHARACTERS)]
     best = get_attempt(outcome)
     if isinstance(outcome, Clarification) and outcome.options:
         lines.append("To choose, ask again with `reading`:")
