@@ -328,7 +328,7 @@ class AnswerView(BaseModel):
     rows: list[list[JsonScalar]]
     boolean: bool | None
     answer_columns: list[str]
-    context: DecidingValuesView
+    context: DecidingValuesView = DecidingValuesView(columns=[], rows=[])
     ordered: bool
     confidence: float | None = Field(description="0 to 1; null if a person chose the query.")
     chosen: bool = Field(False, description="Whether a person chose or wrote the query.")

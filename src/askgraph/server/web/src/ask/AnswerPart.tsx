@@ -233,7 +233,7 @@ export function Result(props: ResultViewProps) {
   const { answer } = props;
   if (answer.total === 0 && answer.evidence.length === 0) return null;
   const context = answer.columns.length - answer.answer_columns.length;
-  const hasContext = context > 0 || (answer.total > 1 && answer.context.columns.length > 0);
+  const hasContext = context > 0 || (answer.total > 1 && answer.context?.columns.length);
   const headline = headlineOf(answer);
   const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
   const hasCard = isThing && isListed(props.graph);
