@@ -1,7 +1,6 @@
 """What a person does and sees in a step of the tour: an act of `steps.toml` is a function here."""
 
 import base64
-import contextlib
 import io
 import re
 import shutil
@@ -11,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Page, expect
 from tests.server.browser import watched
 from tests.server.browser.graphs import DEPOTS, TOWNS
 from tests.server.browser.watched import TRANSFERRED, Watch
@@ -98,7 +97,7 @@ def light(walk: Walk, selector: str, other: str) -> None:
 
 def open_plus(walk: Walk, *choices: str) -> None:
     """Open what can be added to the reading, and choose there."""
-    plus = walk.translate("{Add a column, a condition, an order or a group}")
+    plus = walk.translate("{Add a column, a condition, an order, a group or a limit}")
     walk.page.get_by_role("button", name=plus).click()
     for choice in choices:
         walk.page.locator(".alternative", has_text=choice).first.click()
@@ -145,10 +144,10 @@ def drop(walk: Walk, name: str) -> None:
 
 
 def await_graph(walk: Walk, name: str, answer: str) -> None:
-    """Wait until a graph is ready and its first questions have answers; remove it in the end."""
+    """Wait until a graph is ready and its board has an answer; remove it in the end."""
     ready = walk.page.get_by_role("heading", name=f"{name} is ready.")
     expect(ready).to_be_visible(timeout=BUILD_MILLISECONDS)
-    expect(walk.page.get_by_role("region", name="First questions")).to_contain_text(answer)
+    expect(walk.page.get_by_role("region", name="At a glance")).to_contain_text(answer)
     path = f"{walk.watch.address}/api/v1/graphs/{name}"
     walk.cleanup.callback(walk.page.request.delete, path)
 
@@ -201,9 +200,7 @@ def restart_server(walk: Walk) -> None:
 
 
 def open_empty_server(walk: Walk) -> None:
-    """Open the first page of a server without graphs, and take the sample if it offers it."""
+    """Open the first page of a server without graphs: the board of the sample."""
     folder = Path(f"{walk.folder}-empty")
     folder.mkdir()
     walk.page = open_server(walk, folder, walk.cleanup)
-    with contextlib.suppress(TimeoutError):
-        walk.page.get_by_role("link", name=walk.translate("{Try the sample graph}")).click()
