@@ -29,6 +29,8 @@ def test_killed_five_times_it_ends_with_the_same_report(
     monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
     evaluate = ["evaluate", QUESTIONS, "--limit", NUMBER, "--drafts", 3]
     evaluate += ["--on", "processes", "--workers", 2]
+    # Time enough, so that a busy machine does not change an answer.
+    evaluate += ["--method", "graph-search", "--set", "timeout=300"]
     askgraph(*evaluate, "--out", "whole")
     for target in sorted(random.Random(4).sample(range(5, NUMBER - 5), KILLS)):
         killed_at(target, *evaluate, "--out", "killed")
@@ -45,7 +47,10 @@ def test_killed_five_times_it_ends_with_the_same_report(
         (tmp_path / "run").rename(tmp_path / name)
     for kind in ("txt", "html"):
         pages = [(tmp_path / f"{name}.{kind}").read_bytes() for name in ("killed", "whole")]
-        assert pages[0] == pages[1] and len(pages[0]) > 1000
+        assert len(pages[0]) > 1000
+        # Line by line: a difference of two large texts takes pytest many minutes to show.
+        lines = zip(*(page.splitlines() for page in pages), strict=True)
+        assert not [pair for pair in lines if pair[0] != pair[1]]
 
 
 def askgraph(*arguments: object) -> None:
