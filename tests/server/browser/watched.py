@@ -300,7 +300,7 @@ def english_left(page: Page, language: str) -> list[str]:
     kept = {*labels, *(own for _, own in pairs)}
     words = [re.escape(english) for english, _ in pairs if english not in kept]
     pattern = re.compile("|".join(re.sub(r"\\\{\w+\\\}", ".+", one) for one in words))
-    return [text for text in page.evaluate(SHOWN) if pattern.fullmatch(text)]
+    return [text for text in page.evaluate(SHOWN) if pattern.fullmatch(text) and text not in kept]
 
 
 _OVERLAPS = """selector => {

@@ -6,7 +6,7 @@ import { knownGraphs, knownMe, knownServer, may, need } from "../app/known.ts";
 import { graphBoard, Later } from "../app/Later.tsx";
 import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
-import { formatNumber } from "../i18n/index.ts";
+import { formatNumber, formatPercent } from "../i18n/index.ts";
 import { Button, LinkButton, ProblemNote } from "../parts/parts.tsx";
 import { TabList } from "../results/controls.tsx";
 import { type Adding, adding, cancel, draft, restart } from "./adding.ts";
@@ -106,10 +106,7 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
       <progress aria-label={doing} max={1} {...(known !== null && { value: known })} />
       <div class="row spread">
         <p role="status">
-          {doing}{" "}
-          <span class="muted number">
-            {known === null ? count : say.percent(Math.round(known * 100))}
-          </span>
+          {doing} <span class="muted number">{known === null ? count : formatPercent(known)}</span>
         </p>
         <Button onClick={() => void cancel()} text={say.cancel} />
       </div>

@@ -8,7 +8,7 @@ import type * as api from "../api/types.ts";
 import { isListed, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { showRun } from "../app/router.ts";
-import { formatTime, named } from "../i18n/index.ts";
+import { formatPercent, formatTime, named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { markQuestion } from "../parts/marks.ts";
 import { Button, Fold, Note, ProblemNote, QuietButton } from "../parts/parts.tsx";
@@ -283,7 +283,7 @@ function Confidence({ value }: { value: number }) {
         <rect width={Math.max(4, percent)} height="6" rx="3" />
       </svg>
       <span class="number muted small" aria-hidden="true">
-        {percent} %
+        {formatPercent(value)}
       </span>
       <span class="seen-by-readers">{say.confidence(percent)}</span>
     </p>

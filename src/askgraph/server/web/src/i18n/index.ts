@@ -97,6 +97,12 @@ export function formatNumber(value: number): string {
   return numbers.value.format(value);
 }
 
+/** A share as a percentage, spaced as the language does. */
+export function formatPercent(share: number): string {
+  const space = language.value === "fr" ? "\u202f" : "\u00a0";
+  return `${formatNumber(Math.round(100 * share))}${space}%`;
+}
+
 /** A moment in ISO 8601 as day and time. */
 export function formatTime(moment: string): string {
   const parsed = new Date(moment);

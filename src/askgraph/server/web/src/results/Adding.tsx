@@ -4,7 +4,7 @@
 import { useRef, useState } from "preact/hooks";
 import { type Refinement, tableOf } from "../api/graphs.ts";
 import type { AnswerView, ArrangementView, CellView } from "../api/types.ts";
-import { formatNumber, language, locale } from "../i18n/index.ts";
+import { formatPercent, language, locale } from "../i18n/index.ts";
 import { moveAmongOffers, useFetched } from "../parts/asking.ts";
 import {
   Button,
@@ -112,8 +112,8 @@ function Properties({ answer, graph, column, property, choose, orders, add }: Pa
     if (!cell || cell.type === "blank" || NAME.test(cell.value) || !matches(name)) return [];
     const pattern = property && writePattern(column.name, property, writeTerm(cell));
     if (pattern) return [{ name, hint: say.rows(rows), take: () => add({ pattern }) }];
-    const percent = formatNumber(Math.min(100, Math.round((100 * rows) / total)));
-    return [{ name, title: cell.value, hint: `${percent} %`, take: take({ cell, from: null }) }];
+    const hint = formatPercent(Math.min(1, rows / total));
+    return [{ name, title: cell.value, hint, take: take({ cell, from: null }) }];
   });
   const seen = new Set<string>();
   const incoming = (busy || links.busy ? [] : (links.value?.cells ?? [])).flatMap(
