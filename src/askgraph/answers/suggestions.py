@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,18 +75,22 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         missing.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
     if not proposal.candidates:
         content = describe_content(graph.profile, language, "refuse about")
-        reason = phrases.say("refuse unknown", _quote_words(words, phrases)) if words else ""
+        reason = (
+            phrases.say("refuse unknown", _quote_words(words, proposal, phrases)) if words else ""
+        )
         reason = f"{reason} {content}".strip() if words else phrases.say("refuse nothing")
         return Gap(reason, tuple(missing), frozenset())
     sentences = [
-        phrases.say("refuse lacks", _quote_words([word], phrases), add_the(owner.name, phrases))
+        phrases.say(
+            "refuse lacks", _quote_words([word], proposal, phrases), add_the(owner.name, phrases)
+        )
         for word, owner in owners.items()
     ]
     unused = [word for word in words if word in links or word in operators]
     unknown = [word for word in words if word not in unused and word not in owners]
     for key, listed_words in (("refuse missing", unknown), ("refuse unused", unused)):
         if listed_words:
-            sentences.append(phrases.say(key, _quote_words(listed_words, phrases)))
+            sentences.append(phrases.say(key, _quote_words(listed_words, proposal, phrases)))
     for link, labels in [*properties.items()][:_MAX_THINGS]:
         if labels:
             listed = phrases.join_list(labels[:_MAX_PROPERTIES])
@@ -124,11 +129,18 @@ def _count_full_names(question: Question, names: NameIndex) -> int:
     return len(content & {at for link in near_links if link.is_exact for at in link.positions})
 
 
-def _quote_words(words: Sequence[str], phrases: Phrases) -> str:
-    listed_words = words[:_MAX_QUOTED_WORDS]
-    if phrases.language == "en":
-        return repr(", ".join(listed_words))
-    return ", ".join(map(phrases.quote, listed_words))
+def _quote_words(words: Sequence[str], proposal: RankedCandidates, phrases: Phrases) -> str:
+    """Quote words; those that follow each other in the question stay together."""
+    pairs = {*pairwise(token.text for token in proposal.question.tokens)}
+    texts: list[str] = []
+    for previous_word, word in pairwise(("", *words[:_MAX_QUOTED_WORDS])):
+        if (previous_word, word) in pairs:
+            texts[-1] += f" {word}"
+        else:
+            texts.append(word)
+    return (
+        repr(", ".join(texts)) if phrases.language == "en" else ", ".join(map(phrases.quote, texts))
+    )
 
 
 def _is_operator(word: str, proposal: RankedCandidates) -> bool:

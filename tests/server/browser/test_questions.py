@@ -1137,7 +1137,7 @@ def test_an_answer_is_compared_with_its_like(watch: Watch) -> None:
     bars = ranking.locator(".ranking-bar span").evaluate_all("all => all.map(e => e.offsetWidth)")
     assert bars == sorted(bars, reverse=True) and len(bars) == 4
     ask_anew(page, "Wie schwer ist der Mars?", "space")
-    expect(ranking.locator("caption")).to_have_text("Mars: Platz 7 von 8 (Planet)")
+    expect(ranking.locator("caption")).to_have_text("Mars: Platz 7 von 8 mit einem Wert (Planet)")
     expect(ranking.locator(".own")).to_contain_text("Mars")
     assert violations(page) == []
     ask_anew(page, MARS, "space")

@@ -46,6 +46,7 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
   const isFirst = isBars && (sorted !== null || ordered) && more.total > rows.length;
   const label = titleOf(chart);
   const sized = { label, width };
+  const withoutValue = rows.filter((row) => !row[chart.value.index]).length;
   return (
     <figure class="chart stack close" ref={element}>
       <div class="row spread">
@@ -83,6 +84,9 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
       )}
       {width > 0 && chart.kind === "histogram" && (
         <Histogram column={chart.value} values={valuesOf(chart.value, rows)} {...sized} />
+      )}
+      {withoutValue > 0 && (
+        <p class="muted small">{say.notDrawn(withoutValue, chart.value.title)}</p>
       )}
       {!isFirst && more.part}
     </figure>
