@@ -12,7 +12,7 @@ from askgraph.methods.shared import (
     shorten_results,
 )
 
-LONG = "a row of the graph; " * 200
+LONG = 'a "row" of the "graph"\n' * 200
 
 
 def conversation(turns: int) -> list[Message]:
@@ -35,6 +35,7 @@ def test_the_oldest_results_are_shortened_first_and_the_last_stays_whole() -> No
     lengths = [len(m.text) for m in kept if isinstance(m, ToolResult)]
     assert lengths[0] < 400 and lengths[-1] == len(LONG) + 2
     assert lengths == sorted(lengths)
+    assert all(m.text.count('"') % 4 == 0 for m in kept)  # of whole lines
 
 
 def test_results_that_are_plain_text_are_shortened_where_their_places_are_given() -> None:

@@ -252,10 +252,9 @@ def shorten_results(
             isinstance(message, User) and position in results
         )
         if is_result and len(message.text) > _MAX_SHORTENED_CHARACTERS:
-            text = (
-                f"{clip_text(message.text, _MAX_SHORTENED_CHARACTERS)} (shortened; ask "
-                "again to see all)"
-            )
+            # Whole lines: a text of the graph that is cut loses the quote at its end.
+            end = message.text.rfind("\n", 0, _MAX_SHORTENED_CHARACTERS)
+            text = f"{message.text[: end + 1]}… (shortened; ask again to see all)"
             shortened_messages[position] = replace(message, text=text)
             total -= estimate_tokens(message.text) - estimate_tokens(text)
     return shortened_messages
