@@ -474,7 +474,7 @@ class Headline:
         query, begins = sentence.query, phrase.startswith(self.say("the", ""))
         is_whole, noun = not query.limit and result.truncated is None, phrase.removeprefix("the ")
         is_long = is_whole and len(items) > _MAX_LISTED and begins and not query.group_by
-        counted = f"{number} {noun}" if is_long else ""
+        counted = f"{self._write_count(len(items))} {noun}" if is_long else ""
         selects = [s for s in sentence.scope.selects if not s.is_aggregate or s.group_by]
         are_things = isinstance(result.rows[0][0], NamedNode) and not selects
         is_listed = sentence.find_root() in sentence.list_asked() and len(result.variables) == 1
@@ -504,6 +504,17 @@ class Headline:
             if sentence.names_many and "," not in phrase:
                 return self.say("said is many", phrase, listed)
         return self.say("said list", listed, noun if sentence.is_plain_list(phrase) else phrase)
+
+    def _write_count(self, count: int) -> str:
+        """Return the number of things, and of how many if some lack a column: `34 of 52`."""
+        patterns, columns = _list_patterns(self.query), [name for name, _ in self.query.columns]
+        types = [p for p in patterns if p.predicate == NamedNode(v.RDF_TYPE)]
+        rest = [p.object for p in patterns if p not in types]
+        text, total = self._writer.write_number(count), 0
+        is_plain = len(types) == 1 and len(patterns) == len(self.query.where.elements)
+        if is_plain and columns == [types[0].subject, *rest] and self.facts:
+            total = self.facts.instance_counts.get(getattr(types[0].object, "value", ""), 0)
+        return self.say("of all", text, self._writer.write_number(total)) if total > count else text
 
     def _is_value(self, sentence: Sentence, phrase: str) -> bool:
         """Return whether the result is a value by a noun: `the launch site of Apollo 11`."""

@@ -287,6 +287,7 @@ class SchemaFacts:
     persons: frozenset[str] = frozenset()  # classes whose instances are people
     types: Mapping[str, str] = field(default_factory=dict)
     wordings: Mapping[str, TermWording] = field(default_factory=dict)  # of the glossary, by IRI
+    instance_counts: Mapping[str, int] = field(default_factory=dict)  # of classes, by IRI
 
 
 def collect_facts(
@@ -298,7 +299,10 @@ def collect_facts(
     arrays = near if graph.arrays is None else graph.arrays
     properties = {}
     people = set[str]()
+    instance_counts = dict[str, int]()
     for iri in iris:
+        if iri in classes:
+            instance_counts[iri] = classes[iri].instances
         if (predicate := predicates.get(iri)) is not None:
             cls = _find_common(predicate.object_classes, predicate.objects, classes)
             domain = _find_common(predicate.subject_classes, predicate.subjects, classes)
@@ -316,7 +320,7 @@ def collect_facts(
         if _is_person(iri, classes, wordings):
             people.add(iri)
     types = {own: standard for standard, own in graph.profile.types}
-    return SchemaFacts(properties, frozenset(people), types, wordings)
+    return SchemaFacts(properties, frozenset(people), types, wordings, instance_counts)
 
 
 def find_unit(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:

@@ -1,7 +1,7 @@
 // What an answer is compared with: the runners-up of a superlative, a number's place in its class.
 
 import { contextOf } from "../api/ask.ts";
-import type { AnswerView, ContextView, RunView } from "../api/types.ts";
+import type { AnswerView, CellView, ContextView, RunView } from "../api/types.ts";
 import { thingAddress } from "../app/router.ts";
 import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
@@ -28,16 +28,12 @@ export function Ranking({ value, graph }: { value: ContextView; graph: string })
   const sizes = value.ranking.map((one) => numberOf(one.value) ?? Number.NaN);
   const most = Math.max(...sizes);
   const hasBars = Math.min(...sizes) >= 0 && most > 0;
+  const nameOf = (cell: CellView) => textOf(cell, locale.value);
   const own = value.ranking.find((one) => one.is_answer);
   const rows = value.class ? value.ranking : value.ranking.filter((one) => !one.is_answer);
   const title =
     value.class && own
-      ? say.placeOf(
-          textOf(own.entity, locale.value),
-          own.rank,
-          value.total ?? 0,
-          textOf(value.class, locale.value),
-        )
+      ? say.placeOf(nameOf(own.entity), own.rank, value.total ?? 0, nameOf(value.class))
       : say.runnersUp;
   return (
     <table class="ranking">
@@ -47,9 +43,7 @@ export function Ranking({ value, graph }: { value: ContextView; graph: string })
           <tr key={one.entity.value} class={one.is_answer ? "own" : ""}>
             <td class="number muted">{formatNumber(one.rank)}</td>
             <th scope="row">
-              <Named href={thingAddress(graph, one.entity.value)}>
-                {textOf(one.entity, locale.value)}
-              </Named>
+              <Named href={thingAddress(graph, one.entity.value)}>{nameOf(one.entity)}</Named>
             </th>
             {hasBars && (
               <td class="ranking-bar" aria-hidden="true">
@@ -57,7 +51,7 @@ export function Ranking({ value, graph }: { value: ContextView; graph: string })
               </td>
             )}
             <td class="number">
-              {textOf(one.value, locale.value)} {value.unit}
+              {nameOf(one.value)} {value.unit}
             </td>
           </tr>
         ))}
