@@ -437,9 +437,10 @@ def _list_equals(expression: ast.Expression) -> list[tuple[ast.Expression, ast.E
 def drop_shown_names(
     query: ast.Query, graph: KnowledgeGraph, result: SelectResult | None = None
 ) -> ast.Query:
-    """Return a query without the optional names of things that it shows; blank nodes keep them.
+    """Return a query without the names of things that it shows; blank nodes keep them.
 
-    A thing is already called by its name, as by any label.
+    A thing is already called by its name, as by any label. Names that are optional, or have a
+    condition, were not asked for.
     """
     blank = {
         name
@@ -449,7 +450,7 @@ def drop_shown_names(
     naming = {p.iri for p in graph.profile.predicates if p.naming == "name"}
     shown = {name for name, value in query.columns if value is None}
     for element in query.where.elements:
-        pattern = _get_optional_pattern(element)
+        pattern = element if isinstance(element, ast.Pattern) else _get_optional_pattern(element)
         if pattern is None or str(pattern.predicate)[1:-1] not in naming:
             continue
         thing, name = pattern.subject, pattern.object
@@ -457,10 +458,11 @@ def drop_shown_names(
             continue
         other_elements = [part for part in query.where.elements if part is not element]
         is_compared = name in ast.walk((*other_elements, query.having, query.order[:1]))
-        if isinstance(name, Variable) and {thing, name} <= shown and not is_compared:
+        is_unasked = (pattern is element) == is_compared
+        if isinstance(name, Variable) and {thing, name} <= shown and is_unasked:
             query = replace(
                 query,
-                where=ast.Group(tuple(other_elements)),
+                where=query.where if is_compared else ast.Group(tuple(other_elements)),
                 columns=tuple(column for column in query.columns if column[0] != name),
                 group_by=tuple(key for key in query.group_by if key[0] != name),
                 order=tuple(key for key in query.order if key[0] != name),

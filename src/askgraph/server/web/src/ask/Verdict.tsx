@@ -69,8 +69,8 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
           </>
         ) : (
           <>
-            <span class="muted small">{say.isRight}</span>
-            {may("confirm") && run.answer?.status !== "refusal" && (
+            {!run.answer?.confirmed && <span class="muted small">{say.isRight}</span>}
+            {may("confirm") && run.answer?.status !== "refusal" && !run.answer?.confirmed && (
               <Button icon="check" title={say.confirmHint} onClick={() => void take(right())}>
                 {say.right}
               </Button>
