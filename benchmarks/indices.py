@@ -32,7 +32,7 @@ import numpy as np
 
 from _searching import opened, plugin_of
 from askgraph.index import Resource
-from askgraph.index.sources import SEPARATOR, read_tsv
+from askgraph.index.sources import SEPARATOR, read_table
 
 SYLLABLES = [
     start + vowel + end
@@ -116,7 +116,7 @@ def write(kind: str, count: int, folder: Path) -> list[str]:
 def build(kind: str, count: int, folder: Path) -> list[str]:
     """Build; return seconds, those of them on a processor, peak memory and size on disk."""
     options = {"embedder": Clusters(count)} if kind == "vector" else {}
-    rows = read_tsv(folder.with_name("resources.tsv"))
+    rows = read_table(folder.with_name("resources.tsv"))
     start, worked = time.perf_counter(), time.process_time()
     index = plugin_of(kind).build(rows, folder, **options)
     seconds, worked = time.perf_counter() - start, time.process_time() - worked

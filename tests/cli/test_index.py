@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS
+from tests.graphs import MOONS, store_of
+from tests.servers.sparql import SparqlServer
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
@@ -59,6 +60,33 @@ def test_information_and_search(workspace: Workspace) -> None:
     assert json.loads(run("search", "Mond", "--json").stdout)[0]["matched_name"] == "Mond"
     nothing = run("search", "zzzz")
     assert (nothing.exit_code, nothing.stdout) == (0, "")
+
+
+def test_an_endpoint_may_be_described_by_a_file_of_a_peer(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "kg" / "entities").mkdir(parents=True)
+    line = '{"identifier": "<http://example.org/Io>", "fields": [{"value": "the pizza moon"}]}\n'
+    (tmp_path / "kg" / "entities" / "data.jsonl").write_text(line)
+    asked = '{"question": "Which moons?", "sparql": "SELECT ?m { ?m a <x:Moon> }"}\n'
+    (tmp_path / "asked.jsonl").write_text(asked)
+    with SparqlServer(store_of(MOONS)) as server:
+        info = {"endpoint": server.url, "prefixes": {"ex": EX}, "description": "moons"}
+        (tmp_path / "kg" / "info.json").write_text(json.dumps(info))
+        described = {"label": "Moons (far)", "endpoint_url": server.url, "description": "moons",
+                     "examples_file": "asked.jsonl", "void_file": None}  # fmt: skip
+        (tmp_path / "sparql-mcp.json").write_text(json.dumps({"endpoints": [described]}))
+
+        for name, file in (("grasp", "kg/info.json"), ("moons-far", "sparql-mcp.json")):
+            done = CliRunner().invoke(app, ["add", name, file])
+            assert done.exit_code == 0, done.output
+        wrong = CliRunner().invoke(app, ["add", "mars", "sparql-mcp.json"])
+        [hit] = json.loads(run("search", "pizza", "-g", "grasp", "--json").stdout)
+
+    assert hit["iri"] == EX + "Io"
+    assert workspace.graphs()["moons-far"].url == server.url
+    assert [one.question for one in workspace.load_examples("moons-far")] == ["Which moons?"]
+    assert wrong.exit_code == 2 and "has no endpoint 'mars'; available: moons-far" in wrong.stderr
 
 
 def test_building_with_options(tmp_path: Path, workspace: Workspace) -> None:

@@ -97,6 +97,30 @@ def test_what_does_not_fit_is_one_clear_line(
     assert done.returncode == 2 and message in done.stderr and not (tmp_path / "kept").exists()
 
 
+def test_published_scores_stand_beside_ours(run: Run, tmp_path: Path) -> None:
+    gold = {"a:1-en": {"urn:Io": 1}, "a:1-es": {"urn:Io": 1}, "a:2-en": {"2": 1}}
+    sets = {
+        "right": (gold, {name: {"set_F": 1.0} for name in gold}),
+        "wrong": ({name: {"urn:Io": 1} for name in gold}, {"a:1-en": {"set_F": 0.5}}),
+    }
+    (tmp_path / "truth.json").write_text(json.dumps(gold))
+    for system, (results, scores) in sets.items():
+        (tmp_path / "sets" / system).mkdir(parents=True)
+        (tmp_path / "sets" / system / "result_set.json").write_text(json.dumps(results))
+        (tmp_path / "sets" / system / "eval.json").write_text(json.dumps(scores))
+
+    words = ("score", "sets", "truth.json", "--metric", "text2sparql")
+    done, shown = run(*words, "--json"), run(*words)
+
+    assert done.returncode == 0, done.stderr
+    keys = ("method", "language", "questions", "text2sparql", "published", "questions that differ")
+    assert [tuple(row[key] for key in keys) for row in json.loads(done.stdout)["published"]] == [
+        ("right", "en", 2, 1.0, 1.0, 0), ("right", "es", 1, 1.0, 1.0, 0),
+        ("wrong", "en", 1, 1.0, 0.5, 1),
+    ]  # fmt: skip
+    assert "Published scores, computed again" in shown.stdout and "50.0" in shown.stdout
+
+
 VERDICTS = {"Jupiter?": "true", "Mars?": "true", "Venus?": "no verdict at all"}
 
 

@@ -17,21 +17,26 @@ from askgraph.server.sparql import find_graph
 
 ASK = "from text2sparql_client.commands.ask import ask_command; ask_command()"
 QUESTIONS = """
-dataset: {id: "https://example.org/challenge/space/", prefix: space}
+dataset: {id: "https://text2sparql.aksw.org/YEAR/space/", prefix: space}
 questions:
   - {id: 1, question: {en: "Which moons are larger than Mercury?"}}
-  - {id: 2, question: {en: "Who discovered Titan?", de: "Wer entdeckte Titan?"}}
+  - {id: 2, question: {en: "Who discovered Titan?", de: "Wer entdeckte Titan?",
+                       es: "¿Quién descubrió Titan?"}}
   - {id: 3, question: {en: "What is the capital of Mongolia?"}}
 """
 
 
-def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> None:
-    questions, answers = tmp_path / "questions.yml", tmp_path / "answers.json"
-    questions.write_text(QUESTIONS)
-    options = [f"--{name}={tmp_path / name}" for name in ("answers-db", "retries-log")]
+@for_each(("year", "path"), ("2025", ""), ("2026", "/text2sparql"))
+def test_the_published_client_gets_its_answers(
+    served: str, tmp_path: Path, year: str, path: str
+) -> None:
+    # The description of 2026's interface has a path of its own.
+    questions, answers = tmp_path / f"{year}.yml", tmp_path / f"{year}.json"
+    questions.write_text(QUESTIONS.replace("YEAR", year))
+    options = [f"--{name}={tmp_path / year}{name}" for name in ("answers-db", "retries-log")]
 
     done = subprocess.run(
-        [clients_python(), "-c", ASK, questions, served, "-o", answers, "-r", "0", *options],
+        [clients_python(), "-c", ASK, questions, served + path, "-o", answers, "-r", "0", *options],
         capture_output=True,
         text=True,
         check=False,
@@ -40,9 +45,9 @@ def test_the_published_client_gets_its_answers(served: str, tmp_path: Path) -> N
 
     assert done.returncode == 0, done.stderr
     found = {one["qname"]: one["query"] for one in json.loads(answers.read_text())}
-    assert sorted(found) == ["space:1-en", "space:2-de", "space:2-en", "space:3-en"]
+    assert sorted(found) == [f"space:{name}" for name in ("1-en", "2-de", "2-en", "2-es", "3-en")]
     assert "FILTER(?diameter > ?their_diameter)" in found["space:1-en"]
-    assert "ont:discoverer" in found["space:2-en"] and "ont:discoverer" in found["space:2-de"]
+    assert all("ont:discoverer" in found[f"space:2-{language}"] for language in ("en", "de", "es"))
     assert found["space:3-en"] == ""
 
 
@@ -73,13 +78,14 @@ def test_what_is_missing_is_said(client: httpx2.Client, given: dict[str, str], s
 
 
 GRAPHS = ["products", "Space", "täst"]
-DATASETS = {"https://text2sparql.aksw.org/2025/corporate/": "products", "urn:x": "gone"}
+CORPORATE = {year: f"https://text2sparql.aksw.org/{year}/corporate/" for year in (2025, 2026)}
+DATASETS = dict.fromkeys(CORPORATE.values(), "products") | {"urn:x": "gone"}
 
 
 @for_each(
     ("dataset", "graph"),
-    ("https://text2sparql.aksw.org/2025/corporate/", "products"),
-    ("https://text2sparql.aksw.org/2025/corporate", "products"),
+    (CORPORATE[2025], "products"),
+    (CORPORATE[2026].rstrip("/"), "products"),
     ("products", "products"),
     ("https://example.org/space/", "Space"),
     ("https://example.org/space#", "Space"),

@@ -133,6 +133,34 @@ def test_entities_may_come_from_a_file(
     assert workspace.graphs()["moons"].entities == name
 
 
+def test_the_index_data_and_the_example_index_of_grasp_may_be_folders(
+    workspace: Workspace, source: Path
+) -> None:
+    kg, samples = workspace.folder / "kg", workspace.folder / "train.example-index"
+    for key, iri, name in (("entities", "Io", "pizza"), ("properties", "onto#orbits", "circles")):
+        (kg / key).mkdir(parents=True)
+        fields = f'[{{"type": "text", "value": "{name}", "tags": ["main"]}}]'
+        line = f'{{"identifier": "<{EX}{iri}>", "fields": {fields}}}\n'
+        (kg / key / "data.jsonl").write_text(line)
+        (kg / key / "info.json").write_text('{"description": "names"}')
+    samples.mkdir()
+    (samples / "info.json").write_text('{"description": "moons"}')
+    (samples / "samples.jsonl").write_text(
+        '{"id": "1", "question": "Which moons?", "sparql": "SELECT ?m { ?m a <x:Moon> }", '
+        '"paraphrases": ["What moons are there?"], "info": {}}\n'
+    )
+
+    workspace.add("moons", [source], settings={"examples": str(samples)}, replace=True)
+    chosen = {"entities": str(kg), "properties": str(kg / "properties")}
+    build_indices(workspace, None, settings=chosen, progress=silent)
+
+    assert found(workspace.graph(), "pizza") == ["Io"]
+    assert found(workspace.graph(), "circles", "properties") == ["onto#orbits"]
+    [example] = workspace.load_examples("moons")
+    texts = [wording.text for wording in example.wordings]
+    assert texts == ["Which moons?", "What moons are there?"]
+
+
 def test_a_dump_gives_entities_and_properties(workspace: Workspace, tmp_path: Path) -> None:
     dump = tmp_path / "dump.ttl"
     dump.write_text("@prefix : <http://example.org/> .\n:Triton :circles :Neptune .")

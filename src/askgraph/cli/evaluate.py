@@ -33,6 +33,7 @@ from askgraph.evaluation.reports.compare import compare_sides as compared
 from askgraph.evaluation.reports.page import build_html_page
 from askgraph.evaluation.reports.report import describe_incomplete, to_report_object
 from askgraph.evaluation.reports.report_sheets import (
+    build_published_sheet,
     build_report_sheets,
     build_slice_sheet,
     format_question_report,
@@ -200,9 +201,20 @@ def score(
             progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
         run = run_coroutine(figures.run_and_close(models, scoring))
+    published = {
+        (item.method or predictions.name.split(".")[0], item.repeat, item.id): item.published
+        for item in prediction_list
+        if item.published is not None
+    }
     form.write(
-        lambda: build_report_sheets([run], metric=metric),
-        lambda: to_report_object([run], metric=metric),
+        lambda: [
+            *build_report_sheets([run], metric=metric),
+            *([build_published_sheet(run, published, metric=metric)] if published else []),
+        ],
+        lambda: {
+            **to_report_object([run], metric=metric),
+            "published": build_published_sheet(run, published, metric=metric).to_json()["rows"],
+        },
     )
 
 

@@ -17,6 +17,7 @@ from askgraph.errors import SetupError
 from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.workspace import GraphSettings, Workspace
+from askgraph.workspace.settings import read_endpoint_file
 
 _COUNT_COLUMNS = ("triples", "classes", "predicates")
 
@@ -104,7 +105,9 @@ def add(
         "strict": strict or None,
         "contexts": str(Path(contexts).expanduser().absolute()) if contexts else None,
     }  # fmt: skip
-    changes = {key: value for key, value in values.items() if value is not None}
+    described = read_endpoint_file(Path(sources[0]), name) if sources else {}
+    sources = [str(described.pop("url"))] if described else sources
+    changes = described | {key: value for key, value in values.items() if value is not None}
     with show_progress() as progress:
         if not grow or sources or replace:
             workspace.add(name, sources or [], settings=changes, replace=replace, progress=progress)

@@ -393,6 +393,7 @@ class Text2SparqlReply(BaseModel):
 
 
 @text2sparql_router.get("/")
+@text2sparql_router.get("/text2sparql", operation_id="answer_text2sparql_at_its_own_path")
 async def answer_text2sparql(
     request: Request,
     hub: HubDep,

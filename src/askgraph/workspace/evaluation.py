@@ -317,7 +317,7 @@ async def score_predictions(
             replace(task, fingerprint=_compute_fingerprint(task, prediction))
             for task, prediction in tasks_by_key.values()
         ]
-        description = f"predictions in {source.name}, sha256 {plans.hash_file(source)}"
+        description = f"predictions in {source.name}, sha256 {_hash_text(repr(predictions))}"
         methods = dict.fromkeys((task.method for task in planned), description).items()
         settings = plans.build_run_settings(
             [benchmark], methods, states.values(), metric=metric, options=asdict(options)
@@ -348,5 +348,8 @@ def _iterate_tasks(
 
 
 def _compute_fingerprint(task: runs.Task, prediction: Prediction | None) -> str:
-    text = repr([task.question, task.snapshot, task.options, prediction])
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return _hash_text(repr([task.question, task.snapshot, task.options, prediction]))[:16]
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

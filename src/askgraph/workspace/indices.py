@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -49,12 +49,17 @@ _QUERY_TIMEOUT_SECONDS = 3600.0  # of a query that finds what to index
 
 _log = logging.getLogger("askgraph")
 
+SourceKind = Literal["graph", "queries", "query", "rows", "dump"]
+_SOURCE_KIND_BY_SUFFIX: Mapping[str, SourceKind] = {
+    ".tsv": "rows", ".jsonl": "rows", ".rq": "query", ".sparql": "query",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class IndexSource:
     """The source of an index's resources, by kind, and by name or files."""
 
-    kind: Literal["graph", "queries", "query", "rows", "dump"]
+    kind: SourceKind
     name: str = ""
     files: tuple[Path, ...] = ()
 
@@ -162,12 +167,14 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
         raise SetupError(
             f"{source_name!r} is not a source of {key}: name 'graph' (its profile), a set "
             f"of queries (default, {', '.join(sources.list_graphs())}), or a file: a query (.rq), "
-            "rows (.tsv), or an RDF dump"
+            "rows (.tsv, .jsonl), or an RDF dump"
         )
     file = context.resolve_path(source_name)
-    if file.name.endswith((".tsv", ".tsv.gz")):
-        return IndexSource("rows", files=(file,))
-    return IndexSource("query" if file.suffix == ".rq" else "dump", files=(file,))
+    if file.is_dir():  # of GRASP's index data: of all of a graph or of this index
+        file = next((path for path in (file / key, file) if path.is_dir()), file) / "data.jsonl"
+    suffix = file.with_suffix("").suffix if file.suffix == ".gz" else file.suffix
+    kind = _SOURCE_KIND_BY_SUFFIX.get(suffix, "dump")
+    return IndexSource(kind, files=(file,))
 
 
 def _check_current(context: IndexContext, key: str) -> str:
@@ -365,7 +372,7 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
     properties = key == "properties"
     resources: Iterable[Resource]
     if source.kind == "rows":
-        resources = sources.read_tsv(source.files[0])
+        resources = sources.read_table(source.files[0])
     elif source.kind == "dump":
         resources = (sources.read_dump_properties if properties else sources.read_dump_entities)(
             source.files

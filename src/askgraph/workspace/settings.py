@@ -20,6 +20,7 @@ The file belongs to the user: its comments and order survive changes by askgraph
 """
 
 import json
+import re
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +54,38 @@ _MIN_CACHE_AGE_NANOSECONDS = 10**9
 _FILE_HEADER = (
     "# The graphs of this askgraph workspace. Edit as you like: comments and order are kept.\n"
 )
+
+
+def read_endpoint_file(path: Path, name: str) -> dict[str, object]:
+    """Return the settings of an endpoint that a peer's JSON file describes; empty for other files.
+
+    `info.json` of GRASP stands beside its index data. The settings of SPARQL-LLM list endpoints:
+    the name of the graph is the `label` of one, in lower case and with hyphens.
+
+    Raises:
+        SetupError: no endpoint of the list has this name.
+    """
+    if path.suffix != ".json" or not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError:
+        return {}
+    match content:
+        case {"endpoint": str(url)}:
+            names = (key for key in ("entities", "properties") if (path.parent / key).is_dir())
+            return {"url": url, **{key: str(path.parent.absolute() / key) for key in names}}
+        case {"endpoints": [{"endpoint_url": str()}, *_] as endpoints}:
+            labels = [str(item.get("label") or item["endpoint_url"]) for item in endpoints]
+            slugs = [re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") for label in labels]
+            if name not in slugs:
+                raise SetupError(f"{path} has no endpoint {name!r}; available: {', '.join(slugs)}")
+            item = endpoints[slugs.index(name)]
+            files = {"profile": item.get("void_file"), "examples": item.get("examples_file")}
+            paths = {key: str(path.parent.absolute() / file) for key, file in files.items() if file}
+            return {"url": item["endpoint_url"], **paths}
+        case _:
+            return {}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.index.sources import list_graphs, load_query, read_result, read_tsv
+from askgraph.index.sources import list_graphs, load_query, read_result, read_table
 from askgraph.sparql.judge import check_query
 from askgraph.sparql.results import SelectResult
 
@@ -162,8 +162,44 @@ RESOURCES = st.builds(
 def test_the_columns_may_come_in_any_order_and_packed(tmp_path: Path) -> None:
     text = "label\tinfos\tiri\nGanymede\ta moon;;; of Jupiter\thttp://example.org/1\n"
     (tmp_path / "moons.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    assert list(read_tsv(tmp_path / "moons.tsv.gz")) == [
+    assert list(read_table(tmp_path / "moons.tsv.gz")) == [
         Resource("http://example.org/1", "Ganymede", (), 0.0, ("a moon", "of Jupiter"))
+    ]
+
+
+# The index data of GRASP, in the forms that its code writes and its queries give.
+ITEMS = """\
+{"identifier": "<http://example.org/1>", "fields": [{"type": "text", "value": "Jupiter III"},
+ {"type": "image", "value": "http://example.org/1.png"},
+ {"type": "text", "value": "Ganymede", "tags": ["main"]}]}
+{"identifier": "<http://example.org/2>", "fields": []}
+""".replace(",\n ", ", ")
+SPARQL_ROWS = """\
+?id\t?label\t?score
+<http://example.org/1>\t"Ganymede"@en\t12
+<http://example.org/2>\t\t3
+"""
+VALUES = """\
+?id\t?value\t?tags
+<http://example.org/1>\t"Ganymede"\t"main"
+<http://example.org/1>\t"Jupiter III"\t
+<http://example.org/2>\t\t
+"""
+
+
+@for_each(
+    ("text", "synonyms", "scores"),
+    (ITEMS, ("Jupiter III",), (0.0, 0.0)),
+    (SPARQL_ROWS, (), (12.0, 3.0)),
+    (VALUES, ("Jupiter III",), (0.0, 0.0)),
+)
+def test_index_data_of_grasp_are_read(
+    tmp_path: Path, text: str, synonyms: tuple[str, ...], scores: tuple[float, float]
+) -> None:
+    (tmp_path / "data").write_text(text, encoding="utf-8")
+    assert list(read_table(tmp_path / "data")) == [
+        Resource("http://example.org/1", "Ganymede", synonyms, scores[0]),
+        Resource("http://example.org/2", "", (), scores[1]),
     ]
 
 
@@ -180,7 +216,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory) -> No
         escapes = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
         lines = ("\t".join(cell.translate(escapes) for cell in row) + "\n" for row in rows)
         path.write_text("".join(lines), encoding="utf-8", newline="")
-        assert list(read_tsv(path)) == resources
+        assert list(read_table(path)) == resources
 
     holds()
 
@@ -192,16 +228,18 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory) -> No
     ("iri\tlabel\tlabel\n", "line 1: the columns are 'iri, label, label'"),
     ("iri\tlabel\na\tb\nc\n", "line 3: 1 columns instead of 2"),
     ("iri\tlabel\tscore\na\tb\tmany\n", "line 2: the score 'many' is not a number"),
+    ('{"identifier": "<a>"}\n', "line 1: not an object with an 'identifier' and 'fields'"),
+    ("?id\t?label\n<a>\n", "cannot be read: "),
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "odd.tsv").write_text(text, encoding="utf-8")
     with pytest.raises(SetupError, match=message):
-        list(read_tsv(tmp_path / "odd.tsv"))
+        list(read_table(tmp_path / "odd.tsv"))
 
 
 def test_a_missing_file_and_other_bytes_are_setup_errors(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="there is no file"):
-        list(read_tsv(tmp_path / "absent.tsv"))
+        list(read_table(tmp_path / "absent.tsv"))
     (tmp_path / "odd.tsv").write_bytes(b"iri\tlabel\n\xff\xfe\tx\n")
     with pytest.raises(SetupError, match="cannot be read"):
-        list(read_tsv(tmp_path / "odd.tsv"))
+        list(read_table(tmp_path / "odd.tsv"))

@@ -271,6 +271,17 @@ def parse_stored_answers(value: object) -> ResultTable | None:
             return parse_json_result(value)
 
 
+def to_stored_answers(values: object) -> object:
+    """Return a TEXT2SPARQL result set, an object whose keys are its values, as stored answers."""
+    match values:
+        case {"true": int(value), **others} if not others:
+            return {"boolean": bool(value)}
+        case dict():
+            return {"vars": ["value"], "rows": [[value] for value in values]}
+        case _:
+            return values
+
+
 def parse_json_result(result: object) -> ResultTable:
     """Parse a SPARQL JSON result; raise `UnusableItemError` unless solutions or a boolean."""
     match result:

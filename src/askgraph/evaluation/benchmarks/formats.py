@@ -22,12 +22,14 @@ from askgraph.evaluation.benchmarks._records import (
     number_records,
     parse_json_result,
     parse_stored_answers,
+    to_stored_answers,
 )
 from askgraph.evaluation.benchmarks.json_records import QuestionsJsonl
 from askgraph.evaluation.benchmarks.text_records import ShaclExamples
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.graph.archives import read_head, read_text
 from askgraph.graph.examples import (
+    SAMPLES_FILE,
     ExampleCollection,
     QueryExample,
     SkippedItem,
@@ -40,7 +42,8 @@ from askgraph.sparql.lexer import declare_prefixes
 __all__ = [
     "Record", "UnusableItemError", "detect_format", "get_objects", "get_query", "get_text",
     "iterate_json_lines", "number_records", "parse_json_result", "parse_stored_answers",
-    "read_benchmark", "read_example_file", "read_questions", "read_text", "write_examples",
+    "read_benchmark", "read_example_file", "read_questions", "read_text", "to_stored_answers",
+    "write_examples",
 ]  # fmt: skip
 
 
@@ -144,7 +147,7 @@ _WORDING_SUFFIX = re.compile(r"(?:@[\w-]+)?(?:#\d+)?$")
 def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollection:
     """Read examples from a file, folder or archive of SHACL executables, or from a benchmark file.
 
-    Questions without a query are skipped.
+    A folder may also be an example index of GRASP. Questions without a query are skipped.
 
     Args:
         path: What to read.
@@ -153,11 +156,10 @@ def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollec
     Raises:
         SetupError: The file cannot be read or has an unknown format.
     """
-    if (
-        format is None
-        and path.name.endswith((".jsonl", ".jsonl.gz"))
-        and ('"question"' in read_head(path).lstrip().partition("\n")[0])
-    ):
+    is_lines = path.name.endswith((".jsonl", ".jsonl.gz")) and (
+        '"question"' in read_head(path).lstrip().partition("\n")[0]
+    )
+    if format is None and (is_lines or (path / SAMPLES_FILE).is_file()):
         return ExampleCollection(read_examples(path))
     if path.is_dir() and not any(path.iterdir()):
         raise SetupError(f"the folder {path} is empty: it contains no examples to read")

@@ -2,38 +2,47 @@
 
 First International TEXT2SPARQL Challenge at ESWC 2025 (the DBpedia part: CC BY-SA 4.0). The
 organisers' client names an answer `db25:1-en`; the questions get those ids. Files for participants
-hold no queries.
+hold no queries. The official gold answers are a result set (JSON) without the texts of questions.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import yaml
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents, _records
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.graph.archives import get_plain_name, read_text
+from askgraph.graph.archives import get_plain_name, read_head, read_text
 
 __all__ = ["Text2Sparql"]
 
 
+_RESULT_SET = re.compile(r'\s*\{\s*"[\w-]+:[\w-]+-[a-z]{2,3}"\s*:\s*[{n]')
+
+
 class Text2Sparql:
-    """TEXT2SPARQL's YAML. Language None selects English if present, else the first text."""
+    """TEXT2SPARQL's YAML, or its gold result set, where the ids stand for the questions.
+
+    Language None selects English if present, else the first text, and all of a result set.
+    """
 
     title: ClassVar[str] = "TEXT2SPARQL"
     splits: ClassVar[tuple[str, ...]] = ()
 
     def can_read(self, path: Path, head: str) -> bool:
-        """Return whether the file is YAML with a data set and questions."""
+        """Return whether the file is YAML with a data set and questions, or a result set."""
         keys = set(re.findall(r"^(\w+):", head, re.MULTILINE))
-        return get_plain_name(path).endswith((".yml", ".yaml")) and {"dataset", "questions"} <= keys
+        is_yaml = get_plain_name(path).endswith((".yml", ".yaml"))
+        return bool(_RESULT_SET.match(head)) or (is_yaml and {"dataset", "questions"} <= keys)
 
     def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
         """Read all questions; the graph is DBpedia or the id of the data set."""
+        if _RESULT_SET.match(read_head(path)):
+            return _records.collect_contents(_read_result_set(path, language))
         try:
             content = yaml.safe_load(read_text(path))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -75,6 +84,21 @@ class Text2Sparql:
         return replace(
             contents, graph=graph or str(dataset.get("id") or "") or None, prefixes=prefixes
         )
+
+
+def _read_result_set(path: Path, language: str | None) -> Iterator[_records.Item]:
+    def read_question(location: str, record: _records.Record) -> Iterator[_records.Item]:
+        name = str(record["id"])
+        answers = _records.parse_stored_answers(_records.to_stored_answers(record["values"]))
+        text = _records.QuestionText(name, name.rpartition("-")[2])
+        question = GoldQuestion(name, "", answers=answers)
+        return _records.expand_wordings(location, question, [text], language)
+
+    content = cast("dict[str, object]", _records.load_json(path))
+    records = (
+        (f"{path}, {name!r}", {"id": name, "values": values}) for name, values in content.items()
+    )
+    return _records.read_records(records, read_question)
 
 
 def _get_texts(record: _records.Record) -> list[_records.QuestionText]:

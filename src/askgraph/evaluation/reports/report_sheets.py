@@ -4,6 +4,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from askgraph.evaluation.reports import compute_bootstrap_interval, compute_kappa, confidence
@@ -41,6 +42,7 @@ from askgraph.evaluation.runs.scores import JUDGE_METRIC
 FURTHER_METRICS = ("exact_match", "flattened", "rows")  # metrics beside the main one
 MAX_DRAFTS = 3  # drafts to list for one question
 MAX_ERROR_CHARACTERS = 200  # characters of an error that a table shows
+MAX_ROUNDING_DIFFERENCE = 0.0005  # between a score and the published one
 MAX_NAMED_IDS = 5  # questions that a table names for an error
 
 ROUNDS_NOTE = "Answered and failed count every round; sd is that of the mean, over rounds."
@@ -122,6 +124,34 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
     )
     title = "Scores, INCOMPLETE" if describe_incomplete(runs) else "Scores"
     return Sheet(title, columns, tuple(rows), notes)
+
+
+def build_published_sheet(
+    run: EvaluationRun,
+    published: Mapping[tuple[str, int, str], float],
+    *,
+    metric: str = DEFAULT_METRIC,
+) -> Sheet:
+    """Build a table of our F1 and the published one, by method and language, with the difference.
+
+    Args:
+        published: The published F1 by method, repeat and question; other questions are left out.
+    """
+    figures: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for record in run.records:
+        if (figure := published.get((record.method, record.repeat, record.id))) is not None:
+            scores = (record.get_score(metric).f1, figure)
+            figures.setdefault((record.method, record.language or ""), []).append(scores)
+    rows = []
+    for (method, language), pairs in figures.items():
+        ours, theirs = (fmean(values) for values in zip(*pairs, strict=True))
+        differing = sum(abs(left - right) > MAX_ROUNDING_DIFFERENCE for left, right in pairs)
+        rows.append((method, language, len(pairs), ours, theirs, ours - theirs, differing))
+    columns = parse_columns(
+        f"method, language; questions: count; {metric}, published, difference: share; "
+        "questions that differ: count"
+    )
+    return Sheet("Published scores, computed again", columns, tuple(rows))
 
 
 def _build_failure_sheet(groups: Sequence[RunGroup]) -> Sheet:

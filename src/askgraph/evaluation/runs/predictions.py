@@ -10,14 +10,19 @@ A line has `id` and at least one of `sparql` (or `query`) and `answers`:
     {"id": "q4", "sparql": null, "error": "no answer within 60 s"}
 
 `sparql` null without answers is a refusal, with `error` a failure. `method` and `repeat`
-distinguish several answers to one question. `askgraph batch` writes such lines. A QALD file has
-`questions` with `id`, `answers` and `query`; a TEXT2SPARQL result set is one object
-`{id: {value: 1, …}}`, where `{"true": 0}` means "no".
+distinguish several answers to one question. `published` is the F1 that the authors give it.
+`askgraph batch` writes such lines; the outputs of GRASP have `output`, `elapsed` and `messages`.
+A QALD file has `questions` with `id`, `answers` and `query`; a TEXT2SPARQL result set is one
+object `{id: {value: 1, …}}`, where `{"true": 0}` means "no"; an evaluation of GRASP is one object
+`{id: {"target": …, "prediction": …}}`. Published scores also come from the file that its authors
+put beside a file: `NAME.evaluation.json` or `eval.json`. A folder has a file of GRASP, or a folder
+with a result set, for each system.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -32,6 +37,8 @@ from askgraph.trace import Usage
 
 STATUSES = ("answer", "clarification", "refusal", "error")
 USAGE_FIELDS = tuple(part.name for part in fields(Usage) if part.name != "seconds")
+_ID_KEYS = ("id", "qname", "uid", "_id")  # ours, TEXT2SPARQL's, those of LC-QuAD
+_QUERY_KEYS = ("sparql", "query", "sparql_query", "sparql_wikidata")
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Prediction:
     method: str | None = None
     repeat: int = 0
     error: str | None = None
+    published: float | None = field(default=None, repr=False)  # the F1 that its authors give
 
     @property
     def key(self) -> tuple[str | None, int, str]:
@@ -66,53 +74,95 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
         )
     locations: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
-    records, read_record = _iterate_records(path)
-    for location, record in records:
-        try:
-            if isinstance(record, str):
-                raise formats.UnusableItemError(record)
-            prediction = read_record(record)
-        except formats.UnusableItemError as error:
-            raise SetupError(f"{location}: {error}") from error
-        if prediction.key in locations:
-            raise SetupError(
-                f"{location}: {prediction.id!r} has a prediction already, at "
-                f"{locations[prediction.key]}; give them different 'method' or 'repeat'"
-            )
-        locations[prediction.key] = location
-        predictions.append(prediction)
+    folder_files = (*path.glob("*.jsonl*"), *path.glob("*/*result_set.json*"))
+    for file in [path] if path.is_file() else sorted(folder_files):
+        system = file if file.parent == path else file.parent
+        method = None if file == path else system.name.partition(".jsonl")[0]
+        published = _read_published(file)
+        for location, record in _iterate_records(file):
+            try:
+                if isinstance(record, str):
+                    raise formats.UnusableItemError(record)
+                prediction = _read_line({"method": method, **record})
+            except formats.UnusableItemError as error:
+                raise SetupError(f"{location}: {error}") from error
+            if prediction.key in locations:
+                raise SetupError(
+                    f"{location}: {prediction.id!r} has a prediction already, at "
+                    f"{locations[prediction.key]}; give them different 'method' or 'repeat'"
+                )
+            locations[prediction.key] = location
+            figure = published.get(prediction.id, prediction.published)
+            predictions.append(replace(prediction, published=figure))
     if not predictions:
         raise SetupError(f"{path} contains no predictions")
     return tuple(predictions)
 
 
-def _iterate_records(
-    path: Path,
-) -> tuple[Iterable[tuple[str, formats.Record | str]], Callable[[formats.Record], Prediction]]:
-    try:
-        content = json.loads(formats.read_text(path))
-    except ValueError:
-        content = None
-    match content:
+def _iterate_records(path: Path) -> Iterable[tuple[str, formats.Record | str]]:
+    match _load_json(path):
         case {"questions": list(items)}:
-            return formats.number_records(path, items), _read_qald
-        case dict() if "id" not in content:
-            pairs = ({"id": name, "values": values} for name, values in content.items())
-            return ((f"{path}, {pair['id']!r}", pair) for pair in pairs), _read_values
+            lines = [
+                {"answers": None, **item} if isinstance(item, dict) else item for item in items
+            ]
+            return formats.number_records(path, lines)
+        case dict(content) if "id" not in content:
+            return ((f"{path}, {name!r}", _to_line(name, item)) for name, item in content.items())
         case list(items):
-            return formats.number_records(path, items), _read_line
+            return formats.number_records(path, items)
         case _:
-            return formats.iterate_json_lines(path), _read_line
+            return formats.iterate_json_lines(path)
+
+
+def _load_json(path: Path) -> object:
+    try:
+        return json.loads(formats.read_text(path))
+    except ValueError:
+        return None
+
+
+def _to_line(name: str, item: object) -> formats.Record | str:
+    """Return an item of a TEXT2SPARQL result set or of an evaluation of GRASP as a line."""
+    match item:
+        case {"target": _, "prediction": dict(prediction)}:
+            return {"id": name, "elapsed": None, **prediction}
+        case {"target": _}:
+            return {"id": name, "sparql": None}
+        case None | dict():
+            return {"id": name, "sparql": None, "answers": formats.to_stored_answers(item)}
+        case _:
+            return "expected an object whose keys are the values"
+
+
+def _read_published(path: Path) -> dict[str, float]:
+    """Return the published F1 of questions from a file, or from the scores beside it."""
+    stem = re.sub(r"((system|pred)_)?result_set\.json(\.gz)?$|jsonl(\.gz)?$", "", path.name)
+    endings = ("evaluation.json", "eval.json", "results.json")
+    files = (path.with_name(stem + ending) for ending in endings)
+    content = _load_json(next(filter(Path.is_file, files), path))
+    figures = {}
+    for name, scores in content.items() if isinstance(content, dict) else ():
+        match scores:
+            case {"set_F": float(f1)}:
+                figures[name] = f1
+            case {"target": {"size": int(size)}, "prediction": {"score": float(f1)}} if size:
+                figures[name] = f1  # GRASP leaves out questions with an empty gold answer
+    return figures
 
 
 def _read_line(record: formats.Record) -> Prediction:
-    if not any(key in record for key in ("sparql", "query", "answers", "columns", "error")):
+    if "elapsed" in record:
+        record = _read_grasp_line(record)
+    if not any(key in record for key in (*_QUERY_KEYS, "answers", "columns", "error")):
         raise formats.UnusableItemError("it has none of 'sparql', 'query' and 'answers'")
-    sparql = formats.get_query(record, "sparql") or formats.get_query(record, "query")
+    sparql = next(filter(None, (formats.get_query(record, key) for key in _QUERY_KEYS)), None)
+    stored = record.get("answers")
     answers = (
         _parse_batch_table(record)
         if "columns" in record
-        else formats.parse_stored_answers(record.get("answers"))
+        else formats.parse_stored_answers(next(iter(stored), None))
+        if isinstance(stored, list)
+        else formats.parse_stored_answers(stored)
     )
     error = formats.get_text(record, "error")
     status = record.get("status", "answer" if sparql or answers else "refusal")
@@ -120,9 +170,11 @@ def _read_line(record: formats.Record) -> Prediction:
         raise formats.UnusableItemError(
             f"'status' must be one of {', '.join(STATUSES)}, not {status!r}"
         )
-    confidence = _get_number(record, "confidence")
-    if confidence is not None and confidence > 1:
-        raise formats.UnusableItemError(f"'confidence' must be between 0 and 1, not {confidence}")
+    confidence, published = (_get_number(record, key) for key in ("confidence", "published"))
+    if max(confidence or 0, published or 0) > 1:
+        raise formats.UnusableItemError(
+            f"'confidence' and 'published' must be between 0 and 1, not {confidence}, {published}"
+        )
     usage = record.get("usage") or {}
     if not isinstance(usage, dict) or not usage.keys() <= set(USAGE_FIELDS):
         raise formats.UnusableItemError(
@@ -139,33 +191,25 @@ def _read_line(record: formats.Record) -> Prediction:
         formats.get_text(record, "method"),
         int(_get_number(record, "repeat") or 0),
         error,
+        published,
     )
 
 
-def _read_qald(record: formats.Record) -> Prediction:
-    sparql, answers = formats.get_query(record, "query"), formats.get_objects(record, "answers")
-    table = formats.parse_json_result(answers[0]) if answers else None
-    status = "answer" if sparql or table else "refusal"
-    return Prediction(_get_id(record), sparql, table, status)
-
-
-def _read_values(record: formats.Record) -> Prediction:
-    identity = str(record["id"])
-    match record["values"]:
-        case None:
-            return Prediction(identity, status="refusal")
-        case {"true": int(value), **extra_values} if not extra_values:
-            return Prediction(identity, answers=ResultTable.from_boolean(bool(value)))
-        case dict(values):
-            return Prediction(
-                identity, answers=ResultTable.from_json(["value"], [[value] for value in values])
-            )
-        case _:
-            raise formats.UnusableItemError("expected an object whose keys are the values")
+def _read_grasp_line(record: formats.Record) -> formats.Record:
+    """Return a line of GRASP's outputs as ours; older ones have the query beside the error."""
+    output, failure = record.get("output") or {"sparql": record.get("sparql")}, record.get("error")
+    turns = [turn.get("role") for turn in formats.get_objects(record, "messages")]
+    return {
+        **record,
+        "sparql": formats.get_query({"output": output}, "output"),
+        "error": failure.get("content") if isinstance(failure, dict) else failure,
+        "seconds": record["elapsed"],
+        "usage": {"llm_calls": turns.count("assistant")},
+    }
 
 
 def _get_id(record: formats.Record) -> str:
-    value = record.get("id")
+    value = next((record[key] for key in _ID_KEYS if key in record), None)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise formats.UnusableItemError("no 'id'")
     return str(value)

@@ -28,7 +28,7 @@ from askgraph.evaluation.runs.scores import analyze_query
 from askgraph.sparql.lexer import split_tokens
 from askgraph.trace import Usage
 
-PAPERS = ("grasp", "dfsl", "sparql-llm", "multi-stage")
+PAPERS = ("grasp", "dfsl", "sparql-llm", "multi-stage", "text2sparql")
 
 Measure = Literal[
     "answers", "cost", "rejection", "entities", "predicates",

@@ -97,12 +97,20 @@ class ExampleCollection:
     skipped: tuple[SkippedItem, ...] = ()
 
 
+SAMPLES_FILE = "samples.jsonl"
+"""The questions and queries of an example index of GRASP."""
+
+
 def read_examples(path: Path) -> tuple[QueryExample, ...]:
-    """Read the queries of a `questions.jsonl` file; raise `SetupError` at an invalid line."""
+    """Read the queries of a `questions.jsonl` file, or of an example index of GRASP (a folder).
+
+    Raises:
+        SetupError: the file cannot be read, or a line is not an example.
+    """
     from askgraph.graph.archives import read_text
 
     try:
-        lines = read_text(path).split("\n")
+        lines = read_text(path / SAMPLES_FILE if path.is_dir() else path).split("\n")
     except SetupError as error:
         raise SetupError(f"cannot read the examples {path}: {error}") from error
     examples = []
@@ -123,9 +131,10 @@ def _parse_example(record: object) -> QueryExample:
     question, query, language = values
     if not all(isinstance(value, str | None) for value in values) or not question:
         raise ValueError("it needs a text 'question', and can have texts 'sparql' and 'lang'")
-    tags = record.get("tags") or ()
+    tags, texts = record.get("tags") or (), record.get("paraphrases") or ()
     keywords = tuple(map(str, tags)) if isinstance(tags, list) else ()
-    return QueryExample(question, query or "", language, keywords=keywords)
+    others = tuple(Wording(text, language) for text in texts if isinstance(text, str))
+    return QueryExample(question, query or "", language, others, keywords=keywords)
 
 
 Result = SelectResult | GraphResult | bool

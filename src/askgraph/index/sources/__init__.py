@@ -10,19 +10,23 @@ compressed:
     iri	label	score	synonyms	infos
     http://example.org/42	Ganymede	12	Jupiter III	moon of Jupiter;;;discovered in 1610
 
+The index data of GRASP are read as well: `data.jsonl`, with an `identifier` and its `fields` in
+each line, and rows of its queries as SPARQL TSV (`?id`, `?label` or `?value`, `?score`).
+
 A dump is read triple by triple. The facts of the IRIs are kept in memory up to a limit, then sorted
 and written to temporary files, and merged at the end; so a dump may be larger than memory.
 """
 
 import gzip
 import heapq
+import io
 import json
 import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
@@ -30,13 +34,21 @@ from pathlib import Path
 from typing import IO, cast
 
 import pyoxigraph
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+)
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import choose_label, split_local_name
-from askgraph.sparql.results import SelectResult, to_plain_value
+from askgraph.sparql.results import SelectResult, Term, to_plain_value
 
 _QUERIES = files(__package__) / "queries"
 
@@ -58,33 +70,64 @@ def load_query(key: str, graph: str | None = None) -> str:
 
 
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
+_COLUMN_BY_ALIAS = {"id": "iri", "value": "label", "main_label": "label", "aliases": "synonyms"}
+_IGNORED_COLUMNS = ("tag", "tags", "type")  # the main label comes first in any case
 _CHARACTER_BY_ESCAPE = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
 _ESCAPE_PATTERN = re.compile(r"\\[\\tnr]")
 
 
-def read_tsv(path: Path) -> Iterator[Resource]:
+def read_table(path: Path) -> Iterator[Resource]:
     """Yield the resources of a table lazily; raise `SetupError` with the number of a bad line."""
     try:
         open_file = gzip.open if path.suffix == ".gz" else open
-        with open_file(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            header = file.readline().rstrip("\r\n").split("\t")
-            columns = find_columns(header, f"{path}, line 1")
-            for number, line in enumerate(file, start=2):
-                line_name = f"{path}, line {number}"
-                cells = line.rstrip("\r\n").split("\t")
-                if len(cells) != len(header):
-                    raise SetupError(f"{line_name}: {len(cells)} columns instead of {len(header)}")
-                cells = [
-                    _ESCAPE_PATTERN.sub(lambda match: _CHARACTER_BY_ESCAPE[match[0]], cell)
-                    if "\\" in cell
-                    else cell
-                    for cell in cells
-                ]
-                yield parse_row(cells, columns, line_name)
+        with cast(io.BufferedReader, open_file(path, "rb")) as file:
+            first_character = file.peek(1)[:1]
+            if first_character == b"?":
+                solutions = pyoxigraph.parse_query_results(file, format=QueryResultsFormat.TSV)
+                assert isinstance(solutions, QuerySolutions)  # TSV has no other results
+                names = [variable.value for variable in solutions.variables]
+                yield from _read_solutions(names, map(tuple, solutions), str(path))
+                return
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n")
+            read_lines = _read_items if first_character == b"{" else _read_rows
+            yield from read_lines(lines, path)
     except FileNotFoundError as error:
         raise SetupError(f"there is no file {path}") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, SyntaxError) as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
+
+
+def _read_rows(lines: Iterable[str], path: Path) -> Iterator[Resource]:
+    rows = enumerate((line.rstrip("\r\n").split("\t") for line in lines), start=1)
+    _, header = next(rows, (1, [""]))
+    columns = find_columns(header, f"{path}, line 1")
+    for number, cells in rows:
+        line_name = f"{path}, line {number}"
+        if len(cells) != len(header):
+            raise SetupError(f"{line_name}: {len(cells)} columns instead of {len(header)}")
+        cells = [
+            _ESCAPE_PATTERN.sub(lambda match: _CHARACTER_BY_ESCAPE[match[0]], cell)
+            if "\\" in cell
+            else cell
+            for cell in cells
+        ]
+        yield parse_row(cells, columns, line_name)
+
+
+def _read_items(lines: Iterable[str], path: Path) -> Iterator[Resource]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            item = json.loads(line)
+            fields = [field for field in item["fields"] if field.get("type", "text") == "text"]
+            fields.sort(key=lambda field: "main" not in field.get("tags", ()))
+            label, *synonyms = dict.fromkeys(field["value"] for field in fields) or [""]
+            iri = re.sub("^<(.*)>$", r"\1", item["identifier"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SetupError(
+                f"{path}, line {number}: not an object with an 'identifier' and 'fields', which "
+                f"have a 'value': {error!r}"
+            ) from error
+        yield Resource(iri, label, tuple(synonyms))
 
 
 SEPARATOR = ";;;"
@@ -94,32 +137,46 @@ SEPARATOR = ";;;"
 def read_result(result: SelectResult) -> Iterator[Resource]:
     """Yield the resources of a query's result, except rows whose IRI is missing or a blank node.
 
-    A literal in the column `iri` is its own id.
+    A literal in the column `iri` is its own id. Several rows in turn of one IRI are its names.
 
     Raises:
         SetupError: a column is missing, or a score is not a number.
     """
-    columns = find_columns(result.variables, "the query")
-    for row in result.rows:
-        term = row[columns["iri"]]
+    return _read_solutions(result.variables, result.rows, "the query")
+
+
+def _read_solutions(
+    names: Sequence[str], rows: Iterable[Sequence[Term | None]], source: str
+) -> Iterator[Resource]:
+    columns = find_columns(names, source)
+    position = columns["iri"]
+    for term, group in groupby(rows, key=itemgetter(position)):
         if term is None or isinstance(term, BlankNode):
             continue
-        cells = [to_plain_value(cell) or "" for cell in row]
-        if isinstance(term, Literal):
-            cells[columns["iri"]] = str(term)
-        yield parse_row(cells, columns, f"the row of {cells[columns['iri']]}")
+        iri = str(term) if isinstance(term, Literal) else to_plain_value(term) or ""
+        resources = []
+        for row in group:
+            cells = [to_plain_value(cell) or "" for cell in row]
+            cells[position] = iri
+            resources.append(parse_row(cells, columns, f"the row of {iri}"))
+        label = resources[0].label
+        all_names = (name for item in resources for name in (item.label, *item.synonyms))
+        synonyms = tuple(name for name in dict.fromkeys(all_names) if name not in ("", label))
+        yield replace(resources[0], synonyms=synonyms)
 
 
 def find_columns(names: Sequence[str], source: str) -> Mapping[str, int]:
     """Return the position of each column; raise `SetupError` for a missing or invalid column."""
-    invalid = [name for name in names if name not in _COLUMNS or list(names).count(name) > 1]
-    if invalid or [name for name in _COLUMNS[:2] if name not in names]:
+    columns = [_COLUMN_BY_ALIAS.get(name, name) for name in names]
+    usable = [name for name in columns if name not in _IGNORED_COLUMNS]
+    invalid = [name for name in usable if name not in _COLUMNS or usable.count(name) > 1]
+    if invalid or not {"iri", "label"} <= set(usable):
         column_list = ", ".join(names)
         raise SetupError(
             f"{source}: the columns are {column_list!r}; 'iri' and 'label' are required, "
             "'score', 'synonyms' and 'infos' are optional"
         )
-    return {name: position for position, name in enumerate(names)}
+    return {name: position for position, name in enumerate(columns)}
 
 
 def parse_row(cells: Sequence[str], columns: Mapping[str, int], row_name: str) -> Resource:
