@@ -161,9 +161,10 @@ def main() -> None:
     found = list(rescored(DATA / "supply-kgrep"))
     others = unlike(found)
     print(table3(found))
-    print("\n| no. | cell | paper | run files |\n|---|---|---|---|")
+    print("\n| no. | cell | paper | run files | difference |\n|---|---|---|---|---|")
     for (experiment, part, measure), (paper, files) in disagreements(found).items():
-        print(f"| {experiment} | {part} {measure} | {paper:.1f} | {files:.1f} |")
+        figures = f"{paper:.1f} | {files:.1f} | {files - paper:.1f}"
+        print(f"| {experiment} | {part} {measure} | {figures} |")
     em = sum(one.our_em == one.em for one in found)
     print(f"\nEM as published: {em:,} of {len(found):,}")
     print(f"F1 as published: {len(found) - len(others):,} of {len(found):,}; not so:")

@@ -348,7 +348,9 @@ def _build_columns(
     published = _get_published_benchmarks(table, metric, shown_benchmarks)
     if has_several_metrics and len(published) > 1:
         return [*columns, SheetColumn(prefix)]
-    return [*columns, *(SheetColumn(f"{prefix} {name}", kind) for name in published)]
+    columns += [SheetColumn(f"{prefix} {name}", kind) for name in published]
+    difference = prefix.replace("published", "difference")
+    return [*columns, SheetColumn(difference, kind)] if len(published) == 1 else columns
 
 
 def _get_published_benchmarks(
@@ -382,7 +384,7 @@ def _build_cells(
         cells.append(_to_number_cell(interval.mean, kind) if interval else None)
         if _has_interval(table, metric):
             cells.append(_format_interval(interval, kind) if interval else None)
-        cells += _build_published_cells(table, line.row, metric, shown_benchmarks)
+        cells += _build_published_cells(table, line.row, metric, shown_benchmarks, interval)
     if table.asks_questions:
         cells += _build_cost_cells(measurement.usage) if measurement else (None, None, None)
     return tuple(cells)
@@ -393,17 +395,25 @@ def _build_cost_cells(usage: Usage) -> tuple[Cell, ...]:
 
 
 def _build_published_cells(
-    table: PaperTable, row: PaperRow, metric: str, shown_benchmarks: Sequence[str]
+    table: PaperTable,
+    row: PaperRow,
+    metric: str,
+    shown_benchmarks: Sequence[str],
+    interval: Interval | None,
 ) -> list[Cell]:
+    """Return the cells of the published figures; a single figure is followed by our difference."""
     kind, figures = _KINDS_BY_METRIC.get(metric, "share"), row.published.get(metric, {})
     benchmarks = _get_published_benchmarks(table, metric, shown_benchmarks)
     if len(table.heads) > 1 and len(benchmarks) > 1:
         style = ",.0f" if kind == "count" else "g"
         texts = (f"{name} {figures[name]:{style}}" for name in benchmarks if name in figures)
         return [", ".join(texts)]
-    values = [figures.get(name) for name in benchmarks]
     divisor = 100 if kind == "share" else 1
-    return [None if value is None else _to_number_cell(value / divisor, kind) for value in values]
+    values = [None if name not in figures else figures[name] / divisor for name in benchmarks]
+    if len(values) == 1:
+        ours = interval.mean if interval else None
+        values.append(None if ours is None or values[0] is None else ours - values[0])
+    return [None if value is None else _to_number_cell(value, kind) for value in values]
 
 
 def _to_number_cell(value: float, kind: CellKind) -> Cell:
