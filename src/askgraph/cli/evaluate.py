@@ -335,15 +335,15 @@ def metrics(
         scored = score_examples()
         content: list[dict[str, object]] = [
             {
-                "example": item.example.name,
-                "scores": {name: asdict(score) for name, score in item.scores.items()},
+                "example": example.name,
+                "scores": {name: asdict(score) for name, score in scores.items()},
             }
-            for item in scored
+            for example, scores in scored
         ]
-        columns = (SheetColumn("F1"), *build_columns("number", *scored[0].scores))
+        columns = (SheetColumn("F1"), *build_columns("number", *scored[0][1]))
         rows = [
-            (item.example.name, *(f"{score.f1:.2f}" for score in item.scores.values()))
-            for item in scored
+            (example.name, *(f"{score.f1:.2f}" for score in scores.values()))
+            for example, scores in scored
         ]
     else:
         rows = list(_describe_metrics())

@@ -5,9 +5,9 @@ batches, so that an interrupted build resumes with the missing ones.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from askgraph.errors import SetupError
+import httpx2
+
+from askgraph.errors import (
+    ErrorReply,
+    MalformedReply,
+    Overloaded,
+    SetupError,
+    TimedOut,
+    Unauthorised,
+    Unreachable,
+)
 from askgraph.index import Progress, Resource
 from askgraph.index._table import validate_resource
 from askgraph.index.embeddings import Embedder, create_embedder
@@ -29,6 +39,7 @@ PASSWORD_VARIABLE = "ASKGRAPH_INDEX_PASSWORD"
 """The environment variable with the password of the address's user."""
 
 BATCH_SIZE = 5000  # resources
+BUSY_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class SubmitBatch(Protocol):
@@ -87,13 +98,11 @@ class IndexLocation:
             "resume its build"
         )
 
-    @contextmanager
     def write_folder(
         self, folder: Path, kind: IndexFormat, settings: Mapping[str, Setting]
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[object]:
         """Write the folder once the block has succeeded."""
-        with create_folder(folder, kind, {"on": self.address, "name": self.name, **settings}):
-            yield
+        return create_folder(folder, kind, {"on": self.address, "name": self.name, **settings})
 
 
 @cache
@@ -152,3 +161,36 @@ def _wait_for_one(running: set[Future[int]]) -> set[Future[int]]:
     for future in finished:
         future.result()
     return unfinished
+
+
+async def fetch_json(
+    service: str, request: Awaitable[httpx2.Response], *, timeout: float, hint: str = ""
+) -> object:
+    """Return the JSON that a service replies to a request.
+
+    Args:
+        service: the service in the words of an error.
+        timeout: the time limit of the request, in seconds.
+        hint: what to do if the service does not work.
+
+    Raises:
+        ServiceError: the service fails, or replies with something else.
+    """
+    try:
+        reply = await request
+    except httpx2.TimeoutException as error:
+        raise TimedOut(f"{service} did not reply within {timeout:g} s{hint}") from error
+    except httpx2.HTTPError as error:
+        raise Unreachable(f"{service} cannot be reached: {error}{hint}") from error
+    message = f"{service} replied with status {reply.status_code}"
+    if reply.status_code in (401, 403):
+        raise Unauthorised(message)
+    if reply.status_code in BUSY_STATUSES:
+        raise Overloaded(f"{message}{hint}")
+    if reply.status_code != 200:
+        raise ErrorReply(message)
+    try:
+        content: object = reply.json()
+    except ValueError as error:
+        raise MalformedReply(f"{service} did not reply with JSON") from error
+    return content

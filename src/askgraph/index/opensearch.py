@@ -279,31 +279,17 @@ def _build_index_body(
 ) -> dict[str, Any]:
     """Return the settings and fields of an index."""
     check_weights(k1, b)
-    fields: dict[str, Any] = {
-        "iri": {"type": "keyword"},
-        "score": {"type": "double"},
-        "label": {"type": "keyword", "index": False, "doc_values": False},
-        "synonyms": {"type": "keyword", "index": False, "doc_values": False},
-        "infos": {"type": "keyword", "index": False, "doc_values": False},
-        "words": {"type": "text", "analyzer": "whitespace", "similarity": "names"},
-        "complete": {"type": "completion"},
-        "batch": {"type": "integer"},
-    }
-    settings: dict[str, Any] = {
-        "number_of_shards": shards,
-        "refresh_interval": "-1",
-        "similarity": {"names": {"type": "BM25", "k1": k1, "b": b}},
-    }
+    body: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    settings, mappings = body["settings"]["index"], body["mappings"]
+    vector = mappings["properties"].pop("vector")
+    settings["number_of_shards"] = shards
+    settings["similarity"]["names"] |= {"k1": k1, "b": b}
     if embedder is not None:
-        method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
-        size = len(embedder.embed(["size"])[0])
-        fields["vector"] = {"type": "knn_vector", "dimension": size, "method": method}
+        vector["dimension"] = len(embedder.embed(["size"])[0])
+        mappings["properties"]["vector"] = vector
         settings["knn"] = True
-    meta = {"source": sha256(source.encode()).hexdigest()}
-    return {
-        "settings": {"index": settings},
-        "mappings": {"dynamic": False, "_meta": meta, "properties": fields},
-    }
+    mappings["_meta"] = {"source": sha256(source.encode()).hexdigest()}
+    return body
 
 
 def _write_batch(

@@ -374,9 +374,7 @@ def iterate_resources(context: IndexContext, key: str, source: IndexSource) -> I
     if source.kind == "rows":
         resources = sources.read_table(source.files[0])
     elif source.kind == "dump":
-        resources = (sources.read_dump_properties if properties else sources.read_dump_entities)(
-            source.files
-        )
+        resources = sources.read_dump(source.files, properties=properties)
     else:
         resources = _query_resources(context, key, source)
     return iter(resources) if properties else _append_classes(resources, context.profile)

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Done, EvaluationOptions, Task
-from askgraph.evaluation.runs.one_question import asked, asker
+from askgraph.evaluation.runs.one_question import asked, collect_steps
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import (
     ConfirmedAnswerMethod,
@@ -91,9 +91,8 @@ class TaskRunner:
                 )
             # Confirmed answers may be gold: only a method that sets them gets them.
             uses_confirmed = json.loads(self._find_choice(task.method).settings).get("confirmed")
-            ask = asker(
-                ConfirmedAnswerMethod(method) if uses_confirmed is True else method, [graph]
-            )
+            effective_method = ConfirmedAnswerMethod(method) if uses_confirmed is True else method
+            ask = partial(collect_steps, method=effective_method, graphs=[graph])
             prefixes = graph.prefixes.namespaces
             return await asked(task, ask, graph.endpoint, graph=graph.name, prefixes=prefixes)
 

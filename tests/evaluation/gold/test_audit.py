@@ -192,7 +192,7 @@ async def test_ties_and_limits(planets: StoreEndpoint) -> None:
 
 def test_findings() -> None:
     # A finding says how bad it is and what to do.
-    found = GoldFinding.from_question(GoldQuestion("q", "?"), "tie", "two rows").to_json()
+    found = GoldFinding("q", "tie", "two rows").to_json()
     assert found == {
         "id": "q",
         "kind": "tie",

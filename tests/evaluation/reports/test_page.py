@@ -15,7 +15,12 @@ import pytest
 from tests.evaluation.reports.made_runs import RECORD, STEPS, detail, graded, written_run
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.page import BUILD_FOLDER, build_html_page, read_built_file
+from askgraph.evaluation.reports.page import (
+    BUILD_FOLDER,
+    build_html_page,
+    load_vega,
+    read_built_file,
+)
 from askgraph.evaluation.runs import EvaluationRun
 from askgraph.trace import Usage
 
@@ -176,11 +181,9 @@ def test_times_metrics_and_what_is_missing(tmp_path: Path) -> None:
 
 def test_it_says_which_extra_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written_run(tmp_path / "run", [RECORD])
-    for name in [name for name in sys.modules if name.startswith("askgraph.evaluation.reports.")]:
-        if name.endswith(("figures", "plots")):
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(SetupError, match=r"needs altair: pip install 'askgraph\[evaluation\]'"):
+    load_vega.cache_clear()
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(SetupError, match=r"needs vl_convert: pip install 'askgraph\[evaluation\]'"):
         build_html_page([run])
 
 

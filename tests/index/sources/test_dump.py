@@ -7,7 +7,7 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.index import Resource
-from askgraph.index.sources import read_dump_entities, read_dump_properties
+from askgraph.index.sources import read_dump
 
 EX = "http://example.org/"
 TRIPLES = """
@@ -36,7 +36,7 @@ def dumps(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("kept", [1, 3, 1000])
 def test_entities_have_names_infos_and_uses(dumps: list[Path], kept: int) -> None:
-    found = {resource.iri: resource for resource in read_dump_entities(dumps, max_iris=kept)}
+    found = {resource.iri: resource for resource in read_dump(dumps, max_iris=kept)}
     ganymede = found[EX + "a"]
     assert (ganymede.label, set(ganymede.synonyms)) == ("Ganymede", set(GANYMEDE.synonyms))
     assert (ganymede.score, set(ganymede.infos)) == (GANYMEDE.score, {"Moon", "the largest moon"})
@@ -47,13 +47,13 @@ def test_entities_have_names_infos_and_uses(dumps: list[Path], kept: int) -> Non
 
 
 def test_properties_are_scored_by_their_triples(dumps: list[Path]) -> None:
-    found = {resource.iri: resource for resource in read_dump_properties(dumps)}
+    found = {resource.iri: resource for resource in read_dump(dumps, properties=True)}
     assert found[EX + "orbits"] == Resource(EX + "orbits", "orbits", (), 2.0)
     assert len(found) == 7
 
 
 def test_the_label_is_in_the_language_asked_for(dumps: list[Path]) -> None:
-    labels = {item.iri: item.label for item in read_dump_entities(dumps, languages=["de"])}
+    labels = {item.iri: item.label for item in read_dump(dumps, languages=["de"])}
     assert labels[EX + "a"] == "Ganymed"
 
 
@@ -63,4 +63,4 @@ def test_the_label_is_in_the_language_asked_for(dumps: list[Path]) -> None:
 def test_a_file_that_is_no_dump_is_a_setup_error(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SetupError, match=name):
-        list(read_dump_entities([tmp_path / name]))
+        list(read_dump([tmp_path / name]))

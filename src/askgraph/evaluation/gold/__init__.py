@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Literal
 
 from askgraph.evaluation import ResultTable
-from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.comparison import Cell
 
 Severity = Literal["error", "warning"]
@@ -43,11 +42,6 @@ class GoldFinding:
     kind: str  # a key of `FINDING_KINDS`
     seen: str  # details of the problem
     benchmark: str = ""  # the file, if several were checked
-
-    @classmethod
-    def from_question(cls, question: GoldQuestion, kind: str, details: str) -> "GoldFinding":
-        """Build a finding for a question."""
-        return cls(question.id, kind, details)
 
     @property
     def severity(self) -> Severity:

@@ -116,26 +116,24 @@ def _check_result(
         check_query(query, prefixes=prefixes)  # check the grammar, since engines may be lenient
     except QueryError as error:
         prologue = "the engine accepts it, but " if isinstance(error, QuerySyntaxError) else ""
-        yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
+        yield GoldFinding(question.id, "not portable", f"{prologue}{error}")
     if question.unanswerable and table.get_values():
-        yield GoldFinding.from_question(
-            question, "contradiction", f"it gives {summarize_table(table)}"
-        )
+        yield GoldFinding(question.id, "contradiction", f"it gives {summarize_table(table)}")
     elif not question.unanswerable and not table.get_values():
-        yield GoldFinding.from_question(question, "empty", _describe_empty(table))
+        yield GoldFinding(question.id, "empty", _describe_empty(table))
     elif (
         len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
     ) and _has_only_counts(declare_prefixes(query, prefixes)):
-        yield GoldFinding.from_question(question, "zero", f"it gives {summarize_table(table)}")
+        yield GoldFinding(question.id, "zero", f"it gives {summarize_table(table)}")
     if tie:
-        yield GoldFinding.from_question(question, "tie", tie)
+        yield GoldFinding(question.id, "tie", tie)
     if question.answers is not None and not exact_match(table, question.answers).f1:
         score = best_column(table, question.answers)
         details = (
             f"the query gives {summarize_table(table)}; stored is "
             f"{summarize_table(question.answers)}; F1 of the best column {score.f1:.2f}"
         )
-        yield GoldFinding.from_question(question, "stored answer", details)
+        yield GoldFinding(question.id, "stored answer", details)
 
 
 def _check_without_query(question: GoldQuestion) -> list[GoldFinding]:
@@ -145,7 +143,7 @@ def _check_without_query(question: GoldQuestion) -> list[GoldFinding]:
         kind, text = "empty", f"the stored answer has {_describe_empty(question.answers)}"
     else:
         return []
-    return [GoldFinding.from_question(question, kind, text)]
+    return [GoldFinding(question.id, kind, text)]
 
 
 def _check_without_endpoint(
@@ -160,14 +158,14 @@ def _check_without_endpoint(
         return [_build_failure(question, error)]
     if missing:
         names = ", ".join(f"{prefix}:" for prefix in missing)
-        return [GoldFinding.from_question(question, "prefix", f"not declared: {names}")]
+        return [GoldFinding(question.id, "prefix", f"not declared: {names}")]
     return []
 
 
 def _build_failure(question: GoldQuestion, error: QueryError | ServiceError) -> GoldFinding:
     kinds = {QuerySyntaxError: "syntax", TimedOut: "timeout"}
     kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "execution")
-    return GoldFinding.from_question(question, kind, f"{type(error).__name__}: {error}")
+    return GoldFinding(question.id, kind, f"{type(error).__name__}: {error}")
 
 
 def _describe_empty(table: ResultTable) -> str:

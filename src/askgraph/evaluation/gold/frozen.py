@@ -30,6 +30,7 @@ from askgraph.evaluation.executors import run_concurrently
 from askgraph.evaluation.files import LineFile, parse_object, write_lines
 from askgraph.evaluation.gold import GoldFinding, summarize_table
 from askgraph.evaluation.questions import GoldQuestion, run_query
+from askgraph.graph.archives import read_text
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 
@@ -132,13 +133,13 @@ def find_drift(
     frozen_table = frozen.results.get(question.id)
     if frozen_table is None:
         details = f"it failed when it was frozen: {frozen.errors[question.id]}; now it gives "
-        return GoldFinding.from_question(question, "drift", details + summarize_table(table))
+        return GoldFinding(question.id, "drift", details + summarize_table(table))
     current, previous = align_numbers(_unify_blank_nodes(table), _unify_blank_nodes(frozen_table))
     current_counts, previous_counts = Counter(current.rows), Counter(previous.rows)
     if current_counts == previous_counts:
         return None
-    return GoldFinding.from_question(
-        question,
+    return GoldFinding(
+        question.id,
         "drift",
         f"{(previous_counts - current_counts).total()} rows are gone and "
         f"{(current_counts - previous_counts).total()} are new: frozen is "
@@ -160,13 +161,7 @@ def _unify_blank_nodes(table: ResultTable) -> ResultTable:
 
 
 def _iterate_lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SetupError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SetupError(f"{path} is not UTF-8 text: {error}") from error
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield number, parse_object(line, f"{path}, line {number}")
 

@@ -224,7 +224,7 @@ def find_repeats(
         is_translation = pair.kind == "same query" and earlier.language != later.language
         if not is_translation:
             kind = pair.kind if pair.is_duplicate else "similar question"
-            finding = GoldFinding.from_question(later, kind, f"{earlier.id!r}: {earlier.text}")
+            finding = GoldFinding(later.id, kind, f"{earlier.id!r}: {earlier.text}")
             findings_by_index.setdefault(pair.second, finding)
     return tuple(findings_by_index[index] for index in sorted(findings_by_index))
 
@@ -256,13 +256,13 @@ def find_leaks(
 def _build_leak_finding(pair: DuplicatePair, all_questions: Sequence[GoldQuestion]) -> GoldFinding:
     training_question, question = all_questions[pair.first], all_questions[pair.second]
     if pair.kind == "same question":
-        return GoldFinding.from_question(
-            question,
+        return GoldFinding(
+            question.id,
             "leak",
             f"training question {training_question.id!r}: {training_question.text}",
         )
-    return GoldFinding.from_question(
-        question, "near leak", f"{pair.kind}, {training_question.id!r}: {training_question.text}"
+    return GoldFinding(
+        question.id, "near leak", f"{pair.kind}, {training_question.id!r}: {training_question.text}"
     )
 
 

@@ -366,23 +366,16 @@ class MetricExample:
     gold: ResultTable
 
 
-@dataclass(frozen=True)
-class ScoredExample:
-    """An example and its scores by metric."""
-
-    example: MetricExample
-    scores: Mapping[str, Score]
-
-
-def score_examples(metrics: Sequence[str] | None = None) -> tuple[ScoredExample, ...]:
+def score_examples(
+    metrics: Sequence[str] | None = None,
+) -> tuple[tuple[MetricExample, Mapping[str, Score]], ...]:
     """Score examples with some or all metrics; raise `SetupError` if a metric cannot be loaded."""
     names = plugins.list_names("metric") if metrics is None else metrics
     loaded: dict[str, Metric] = {name: plugins.load("metric", name) for name in names}
-    scores = (
-        {name: metric(example.predicted, example.gold) for name, metric in loaded.items()}
-        for example in EXAMPLES
+    return tuple(
+        (x, {name: metric(x.predicted, x.gold) for name, metric in loaded.items()})
+        for x in EXAMPLES
     )
-    return tuple(map(ScoredExample, EXAMPLES, scores))
 
 
 _NUMBERED_ROW_COUNT = 1_025

@@ -230,10 +230,16 @@ def evaluate_policies(
         and record.get_score(metric).f1 >= min_right_score - _SCORE_TOLERANCE
         for record in records
     ]
-    return tuple(
-        _build_policy_result(name, rejected, right)
-        for name, rejected in _apply_policies(records, right)
-    )
+    results = []
+    for name, rejected in _apply_policies(records, right):
+        shares: dict[bool, list[float]] = {False: [], True: []}
+        for is_rejected, is_right in zip(rejected, right, strict=True):
+            shares[is_right].append(float(is_rejected))
+        caught, lost = (
+            compute_bootstrap_interval(values) if values else None for values in shares.values()
+        )
+        results.append(PolicyResult(name, len(shares[False]), len(shares[True]), caught, lost))
+    return tuple(results)
 
 
 def _apply_policies(
@@ -269,16 +275,3 @@ def _apply_policies(
         )
     threshold = find_threshold(judged)
     yield "confidence, limit in hindsight", [record.confidence < threshold for record in records]
-
-
-def _build_policy_result(
-    name: str, rejected: Sequence[bool], right: Sequence[bool]
-) -> PolicyResult:
-    pairs = list(zip(rejected, right, strict=True))
-    caught = [float(is_rejected) for is_rejected, is_right in pairs if not is_right]
-    lost = [float(is_rejected) for is_rejected, is_right in pairs if is_right]
-    return PolicyResult(name, len(caught), len(lost), _compute_share(caught), _compute_share(lost))
-
-
-def _compute_share(values: Sequence[float]) -> Interval | None:
-    return compute_bootstrap_interval(values) if values else None

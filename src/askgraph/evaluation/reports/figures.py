@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-import altair as alt
-
 from askgraph.evaluation.reports.failures import count_failures
 from askgraph.evaluation.reports.report import (
     LABEL_COLUMNS,
@@ -28,161 +26,65 @@ Spec = dict[str, object]
 
 # The palette of Okabe and Ito, which suits most colour vision deficiencies, without black and
 # yellow, which vanish on one of the two backgrounds; then the same colours with other shapes.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
-DASH_PATTERNS = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+STYLES: Mapping[str, Sequence[object]] = {
+    "colours": ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"),
+    "shapes": ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross"),
+    "dashes": ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3]),
+}
 ROW_HEIGHT_SIZE, PLOT_HEIGHT_SIZE = 20, 240  # pixels
 MAX_SHORT_NAME_CHARACTERS = 14  # three such names fit side by side on a small screen
 
-CONFIG: Mapping[str, object] = json.loads(
+PLOTS: Mapping[str, Any] = json.loads(
     files("askgraph.evaluation.reports").joinpath("plots.json").read_text("utf-8")
 )
+"""Vega-Lite plots with their titles; a text that begins with `$` stands for a value."""
 
 
 Point = Mapping[str, str | float]
 """One mark of a plot, keyed by the field names of the encodings."""
 
 
-def plot_dots(points: Sequence[Point], *, systems: Sequence[str], y: str) -> Spec:
-    """Plot the mean F1 and its interval for each category and system.
+def draw_plot(name: str, points: Sequence[Point], systems: Sequence[str], *, y: str = "") -> Spec:
+    """Draw one of `PLOTS`, with a style for each system.
 
-    Categories keep the order of the points.
-
-    Args:
-        points: Points with `category`, `system`, `mean`, `low`, `high` and `n`, the number of
-            questions.
-    """
-    categories = list(dict.fromkeys(str(point["category"]) for point in points))
-    base = alt.Chart(alt.InlineData(values=points)).encode(
-        y=_build_category_axis(categories, y),
-        yOffset=alt.YOffset("system:N", sort=list(systems)),
-        color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
-        tooltip=[
-            alt.Tooltip("category:N", title=y.lower() or "of"),
-            alt.Tooltip("system:N", title="method"),
-            alt.Tooltip("mean:Q", title="mean f1", format=".1%"),
-            alt.Tooltip("low:Q", title="from", format=".1%"),
-            alt.Tooltip("high:Q", title="to", format=".1%"),
-            alt.Tooltip("n:Q", title="questions"),
-        ],
-    )
-    scale, percent = alt.Scale(domain=[0, 1]), alt.Axis(format="%", tickCount=5)
-    interval = base.mark_rule(strokeWidth=2, opacity=0.75).encode(
-        x=alt.X("low:Q", title="Mean F1", scale=scale, axis=percent), x2="high:Q"
-    )
-    mean = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("mean:Q", title="Mean F1", scale=scale, axis=percent), shape=_encode_shape(systems)
-    )
-    height = len(categories) * max(1.6, len(systems) + 0.6) * ROW_HEIGHT_SIZE
-    return _to_spec(alt.LayerChart(layer=[interval, mean], height=height))
-
-
-def plot_lines(
-    points: Sequence[Point],
-    *,
-    systems: Sequence[str],
-    x: str,
-    y: str,
-    is_logarithmic: bool = False,
-    has_points: bool = False,
-    has_diagonal: bool = False,
-) -> Spec:
-    """Plot a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
+    A single system needs no legend, since the page names it.
 
     Args:
-        is_logarithmic: Use a logarithmic x axis instead of 0 to 1.
-        has_points: Mark the points.
-        has_diagonal: Add the line on which x and y are equal.
+        points: For `dots` with `category`, `system`, `mean`, `low`, `high` and `n`, the number of
+            questions; for `failures` with `category`, `system` and `count`; for others with
+            `system`, `x` and `y`. Categories keep the order of the points.
+        y: The title of the axis, if the plot has no own.
     """
-    scale = alt.Scale(type="log") if is_logarithmic else alt.Scale(domain=[0, 1])
-    chart = alt.Chart(alt.InlineData(values=points)).encode(
-        x=alt.X(
-            "x:Q", title=x, scale=scale, axis=_build_number_axis(is_logarithmic=is_logarithmic)
-        ),
-        y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_build_number_axis()),
-        color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
-        tooltip=[
-            alt.Tooltip("system:N", title="method"),
-            alt.Tooltip("x:Q", title=x.lower(), format=".3~r" if is_logarithmic else ".1%"),
-            alt.Tooltip("y:Q", title=y.lower(), format=".1%"),
-        ],
-    )
-    line = chart.mark_line(strokeWidth=2)
-    layers = [
-        line
-        if has_points
-        else line.encode(
-            strokeDash=alt.StrokeDash("system:N", **_assign_styles(DASH_PATTERNS, systems))
-        )
-    ]
-    if has_points:
-        point_layer = chart.mark_point(filled=True, size=60, opacity=1)
-        layers.append(point_layer.encode(shape=_encode_shape(systems)))
-    if has_diagonal:
-        layers.insert(0, _build_diagonal())
-    return _to_spec(alt.LayerChart(layer=layers, height=PLOT_HEIGHT_SIZE))
-
-
-def plot_bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Plot a bar for each category and system; categories keep the order of the bars.
-
-    A bar has `category`, `system` and `count`.
-    """
-    categories = list(dict.fromkeys(str(bar["category"]) for bar in counts))
-    chart = (
-        alt.Chart(alt.InlineData(values=counts))
-        .mark_bar()
-        .encode(
-            x=alt.X("count:Q", title=x, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
-            y=_build_category_axis(categories, y),
-            yOffset=alt.YOffset("system:N", sort=list(systems)),
-            color=alt.Color("system:N", **_assign_styles(COLOURS, systems)),
-            tooltip=[
-                alt.Tooltip("category:N", title=y.lower()),
-                alt.Tooltip("system:N", title="method"),
-                alt.Tooltip("count:Q", title=x.lower()),
-            ],
-        )
-    )
-    height = len(categories) * max(1.3, 0.7 * len(systems) + 0.6) * ROW_HEIGHT_SIZE
-    return _to_spec(chart.properties(height=height))
-
-
-def _build_category_axis(categories: Sequence[str], title: str) -> alt.Y:
-    axis = alt.Axis(grid=False, ticks=False, domain=False, labelPadding=8)
-    return alt.Y("category:N", title=title or None, sort=list(categories), axis=axis)
-
-
-def _build_number_axis(*, is_logarithmic: bool = False) -> alt.Axis:
-    if is_logarithmic:
-        return alt.Axis(format="~r", tickCount=5, grid=False)
-    return alt.Axis(format="%", tickCount=5)
-
-
-def _build_diagonal() -> alt.Chart:
-    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-    line: alt.Chart = alt.Chart(ends).mark_line(
-        color="currentColor", opacity=0.4, strokeDash=[2, 3], strokeWidth=1
-    )
-    chart: alt.Chart = line.encode(x="x:Q", y="y:Q")
-    return chart
-
-
-def _encode_shape(systems: Sequence[str]) -> alt.Shape:
-    return alt.Shape("system:N", **_assign_styles(SHAPES, systems))
-
-
-def _assign_styles(styles: Sequence[object], systems: Sequence[str]) -> dict[str, Any]:
-    """Assign each system a style; a single system needs no legend, since the page names it."""
-    assigned = [styles[index % len(styles)] for index in range(len(systems))]
+    plot: Mapping[str, Any] = PLOTS[name]
+    categories = list(dict.fromkeys(point["category"] for point in points if "category" in point))
+    height: float = PLOT_HEIGHT_SIZE
+    if "rows" in plot:
+        min_rows, rows_per_system = plot["rows"]
+        rows = max(min_rows, rows_per_system * len(systems) + 0.6)
+        height = len(categories) * rows * ROW_HEIGHT_SIZE
     columns = 3 if max(map(len, systems), default=0) <= MAX_SHORT_NAME_CHARACTERS else 1
-    legend = alt.Legend(columns=columns) if len(systems) > 1 else None
-    return {"scale": alt.Scale(domain=list(systems), range=assigned), "legend": legend}
+    values = {"y": y, **PLOTS["parts"], **plot.get("values", {}), "categories": categories}
+    values |= {
+        f"{axis}_word": values[axis].lower() or "of" for axis in ("x", "y") if axis in values
+    }
+    values |= {"systems": systems, "legend": {"columns": columns} if len(systems) > 1 else None}
+    for kind, styles in STYLES.items():
+        values[kind] = [styles[index % len(styles)] for index in range(len(systems))]
+    values["y"] = values["y"] or None
+    filled: Spec = _fill_values(plot["plot"], values)
+    return {**PLOTS["frame"], "data": {"values": list(points)}, "height": height, **filled}
 
 
-def _to_spec(chart: alt.LayerChart | alt.Chart) -> Spec:
-    size = alt.AutoSizeParams(type="fit-x", contains="padding")
-    return {**chart.properties(width="container", autosize=size).to_dict(), "config": CONFIG}
+def _fill_values(part: object, values: Mapping[str, object]) -> Any:
+    match part:
+        case str() if part.startswith("$"):
+            return _fill_values(values[part[1:]], values)
+        case dict():
+            return {key: _fill_values(item, values) for key, item in part.items()}
+        case list() | tuple():
+            return [_fill_values(item, values) for item in part]
+        case _:
+            return part
 
 
 MAX_CATEGORIES = 20  # categories in a plot; its table has all
@@ -274,7 +176,7 @@ class _FigureBuilder:
             "Mean over the answerable questions, whatever failed as 0, with its 95 % bootstrap "
             "interval.",
             sheet.move_context_to_title(),
-            plot_dots(points, systems=self.systems, y=""),
+            draw_plot("dots", points, self.systems),
             folded=False,
         )
 
@@ -287,16 +189,12 @@ class _FigureBuilder:
         }
         if benchmark_sheets["failures"].rows:
             yield self._build_figure(
-                "What went wrong",
-                "Answers that are not wholly right, by the class of their failure.",
+                "failures",
                 benchmark_sheets["failures"],
-                plot_bars,
                 lambda row: {
                     "category": str(row["failure"]),
                     "count": int(_to_float(row["answers"])),
                 },
-                x="Answers",
-                y="",
             )
         for slicing, title in SLICE_TITLES.items():
             sheet = benchmark_sheets[slicing]
@@ -320,64 +218,41 @@ class _FigureBuilder:
                 title,
                 f"Mean F1 with its 95 % interval.{note}",
                 sheet.move_context_to_title(),
-                plot_dots(
+                draw_plot(
+                    "dots",
                     [point for point in points if point["category"] in largest],
-                    systems=self.systems,
+                    self.systems,
                     y="Triple patterns" if slicing == "patterns" else "",
                 ),
             )
-        yield from self._build_line_figures(benchmark_sheets)
-
-    def _build_line_figures(self, sheets: Mapping[str, Sheet]) -> Iterator[ReportFigure]:
         yield self._build_figure(
-            "Risk and coverage",
-            "Mean F1 of the most confident part of the answers, by the size of that part.",
-            sheets["coverage"],
-            plot_lines,
+            "coverage",
+            benchmark_sheets["coverage"],
             lambda row: self._build_point(row, "most confident"),
-            x="Coverage",
-            y="Mean F1",
-            has_points=True,
         )
         yield self._build_figure(
-            "Calibration",
-            "Mean F1 of answers of like confidence. On the dotted line both are the same.",
-            sheets["confidence"],
-            plot_lines,
+            "calibration",
+            benchmark_sheets["confidence"],
             lambda row: self._build_point(row, "mean confidence") if row["answers"] else {},
-            x="Confidence",
-            y="Mean F1",
-            has_points=True,
-            has_diagonal=True,
         )
-        if "times" in sheets:
+        if "times" in benchmark_sheets:
             yield self._build_figure(
-                "Time",
-                "Share of the questions that were done within a time.",
-                sheets["times"],
-                plot_lines,
+                "times",
+                benchmark_sheets["times"],
                 lambda row: {
                     "x": max(0.001, _to_float(row["seconds"])),
                     "y": _to_float(row["done"]),
                 },
-                x="Seconds",
-                y="Done",
-                is_logarithmic=True,
             )
 
     def _build_figure(
-        self,
-        title: str,
-        caption: str,
-        sheet: Sheet,
-        plot: Callable[..., Spec],
-        build_point: Callable[[Mapping[str, Cell]], Point],
-        **options: str | bool,
+        self, name: str, sheet: Sheet, build_point: Callable[[Mapping[str, Cell]], Point]
     ) -> ReportFigure:
         """Draw a point for each row of a table; rows with an empty point are left out."""
         rows = ((system, build_point(row)) for system, row in self._iterate_rows(sheet))
         points = [{"system": system, **point} for system, point in rows if point]
-        spec = plot(points, systems=self.systems, **options)
+        title, caption = PLOTS[name]["title"], PLOTS[name]["caption"]
+        spec = draw_plot(name, points, self.systems)
         return ReportFigure(title, caption, sheet.move_context_to_title(), spec)
 
     def _build_point(self, row: Mapping[str, Cell], column: str) -> Point:

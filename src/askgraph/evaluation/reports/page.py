@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from askgraph.errors import QuerySyntaxError, SetupError
 from askgraph.evaluation.reports.failures import get_failure_class
+from askgraph.evaluation.reports.figures import build_sections
 from askgraph.evaluation.reports.report import format_system_name
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import EvaluationRun, QuestionDetail, Record
@@ -58,7 +59,7 @@ def build_html_page(
     )
     count = len({(record.benchmark, record.id) for run in named_runs for record in run.records})
     answer_count = sum(len(run.records) for run in named_runs)
-    style, script, vega = read_built_file("styles.css"), read_built_file("report.js"), _load_vega()
+    style, script, vega = read_built_file("styles.css"), read_built_file("report.js"), load_vega()
     template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
     return template.substitute(
         title=escape_html(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
@@ -108,10 +109,6 @@ def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:
 def _draw_sections(
     runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    try:  # the plots need altair of the extra `evaluation`
-        from askgraph.evaluation.reports.figures import build_sections
-    except ModuleNotFoundError as error:
-        raise to_missing_extra_error(error, "the HTML report") from error
     drawn: list[tuple[str, str]] = []
     specs: list[str] = []
     for section in build_sections(runs, metric=metric, with_times=with_times):
@@ -153,8 +150,9 @@ def read_built_file(name: str) -> str:
 
 
 @cache
-def _load_vega() -> str:
-    try:  # of the extra `evaluation`
+def load_vega() -> str:
+    """Return the script that draws plots; raise `SetupError` without the extra `evaluation`."""
+    try:
         import vl_convert
     except ModuleNotFoundError as error:
         raise to_missing_extra_error(error, "the HTML report") from error
@@ -299,36 +297,25 @@ def _iterate_answers(runs: Sequence[EvaluationRun]) -> Iterator[_TracedAnswer]:
 
 
 def _to_question_object(record: Record) -> Json:
+    names = ("benchmark", "id", "language", "form", "patterns", "unanswerable")
     return {
-        "benchmark": record.benchmark,
-        "id": record.id,
+        **{name: getattr(record, name) for name in names},
         "text": record.question,
-        "language": record.language,
         "tags": list(record.tags),
-        "form": record.form,
-        "patterns": record.patterns,
-        "unanswerable": record.unanswerable,
         "gold": record.gold_sparql,
         **_format_changed("gold_laid", record.gold_sparql, record.gold_sparql),
     }
 
 
 def _to_answer_object(record: Record, system: int, *, metric: str, with_times: bool) -> Json:
-    scores = record.to_json()["scores"]
+    names = ("status", "confidence", "sparql", "executed", "attempts", "error", "gold_error")
+    fields = record.to_json()
     return {
         "system": system,
-        "status": record.status,
-        "confidence": record.confidence,
-        "scores": scores,
-        "sparql": record.sparql,
+        **{name: fields[name] for name in (*names, "scores", "drafts")},
         **_format_changed("sparql_laid", record.sparql, record.gold_sparql),
-        "executed": record.executed,
-        "drafts": list(record.drafts),
-        "attempts": record.attempts,
         "usage": {name: count for name, count in asdict(record.usage).items() if name != "seconds"},
         "failure": get_failure_class(record, metric),
-        "error": record.error,
-        "gold_error": record.gold_error,
         **({"seconds": record.seconds} if with_times else {}),
     }
 

@@ -144,14 +144,9 @@ class QuestionDetail:
 
     def to_json(self) -> Json:
         """Return the detail as a JSON object."""
-        return {
-            "key": self.key,
-            "steps": list(self.steps),
-            "predicted": self.predicted,
-            "gold": self.gold,
-            "missing": [list(row) for row in self.missing],
-            "extra": [list(row) for row in self.extra],
-        }
+        lists = {"steps": list(self.steps)}
+        rows = {name: [list(row) for row in getattr(self, name)] for name in ("missing", "extra")}
+        return {**vars(self), **lists, **rows}
 
     @classmethod
     def from_json(cls, line: Mapping[str, object]) -> "QuestionDetail":

@@ -10,7 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from askgraph import trace
@@ -81,11 +80,6 @@ async def asked(
         attempts=attempt.number,
         steps=tuple(to_step_object(step) for step in attempt.steps),
     )
-
-
-def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
-    """Build a function that answers a question and appends each step to a list."""
-    return partial(collect_steps, method=method, graphs=graphs)
 
 
 async def trace_of(

@@ -11,7 +11,6 @@ of classes and properties, inverse properties, shortcut properties, comments. A 
     comments = false
 """
 
-import gzip
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.runs import Record
+from askgraph.graph.archives import read_text
 from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES
 from askgraph.trace import Usage
 
@@ -72,17 +72,14 @@ def read_experiments(path: Path) -> tuple[Experiment, ...]:
 
 def read_published_scores(path: Path) -> tuple[PublishedScore, ...]:
     """Read JSON lines with `exp`, `id`, `em` and `f1`, gzipped or not."""
-    open_file = gzip.open if path.suffix == ".gz" else open
     try:
-        with open_file(path, "rt", encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file if line.strip()]
         return tuple(
             PublishedScore(
                 int(entry["exp"]), str(entry["id"]), float(entry["em"]), float(entry["f1"])
             )
-            for entry in lines
+            for entry in map(json.loads, read_text(path).splitlines())
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
             f"the published scores {path} cannot be read: expected lines of JSON with exp, "
             f"id, em and f1 ({type(error).__name__}: {error})"

@@ -21,23 +21,15 @@ from collections.abc import Iterator, Sequence
 
 import httpx2
 
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    SetupError,
-    TimedOut,
-    Unauthorised,
-    Unreachable,
-)
+from askgraph.errors import MalformedReply, SetupError
+from askgraph.index._server import fetch_json
 from askgraph.index.linkers import EntitySpan
 
 __all__ = ["HttpLinker"]
 
-_BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _MAX_SPANS_COUNT = 200  # spans of a reply that are read
 _WIKIDATA_NAMESPACE = "http://www.wikidata.org/entity/"
-_WITHOUT_LINKER_HINT = "entities=linked needs no linker"
+_HINT = "; entities=linked needs no linker"
 
 
 class HttpLinker:
@@ -63,29 +55,10 @@ class HttpLinker:
     async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
         """Return the server's spans, in the order of the text; see `EntityLinker.find_spans`."""
         body = {"text": text, "language": language}
-        try:
-            async with httpx2.AsyncClient(timeout=self._timeout) as client:
-                reply = await client.post(self._address, json=body)
-        except httpx2.TimeoutException as error:
-            raise TimedOut(
-                f"the linker {self._address} did not reply within {self._timeout:g} s; "
-                f"{_WITHOUT_LINKER_HINT}"
-            ) from error
-        except httpx2.HTTPError as error:
-            raise Unreachable(
-                f"the linker {self._address} cannot be reached: {error}; {_WITHOUT_LINKER_HINT}"
-            ) from error
-        message = f"the linker {self._address} replied with status {reply.status_code}"
-        if reply.status_code in (401, 403):
-            raise Unauthorised(message)
-        if reply.status_code in _BUSY_STATUSES:
-            raise Overloaded(f"{message}; {_WITHOUT_LINKER_HINT}")
-        if reply.status_code != 200:
-            raise ErrorReply(message)
-        try:
-            content: object = reply.json()
-        except ValueError as error:
-            raise MalformedReply(f"the linker {self._address} did not reply with JSON") from error
+        async with httpx2.AsyncClient(timeout=self._timeout) as client:
+            request = client.post(self._address, json=body)
+            service = f"the linker {self._address}"
+            content = await fetch_json(service, request, timeout=self._timeout, hint=_HINT)
         parsed = (
             self._parse_falcon(content, text)
             if self._form == "falcon"

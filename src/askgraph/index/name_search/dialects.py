@@ -2,86 +2,77 @@
 
 import asyncio
 import re
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import httpx2
 
-from askgraph.errors import (
-    ErrorReply,
-    MalformedReply,
-    Overloaded,
-    ServiceError,
-    SetupError,
-    TimedOut,
-    Unreachable,
-)
+from askgraph.errors import ServiceError, SetupError
 from askgraph.index import name_search
+from askgraph.index._server import fetch_json
 from askgraph.index.names import split_tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
 _MAX_WIKIBASE_COUNT = 50  # maximum number of hits from a Wikibase
-_QLEVER_NAMESPACE = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
-_JENA_PREDICATE = "http://jena.apache.org/text#query"
 _LUCENE_SAIL_NAMESPACE = "http://www.openrdf.org/contrib/lucenesail#"
-_STARDOG_PREDICATE = "tag:stardog:api:property:textMatch"
 _GRAPHDB_PREDICATE = "http://www.ontotext.com/fts"
 _LUCENE_CONNECTOR_NAMESPACE = "http://www.ontotext.com/connectors/lucene"
 _MEDIAWIKI_API_NAMESPACE = "https://www.mediawiki.org/ontology#API/"
 _PARAMETER_PREDICATE = "<http://www.bigdata.com/rdf#serviceParam>"
 _MAX_REQUESTS_COUNT = 4
-_BUSY_STATUSES = frozenset({429, 502, 503, 504})
 _REQUEST_HEADERS = {"User-Agent": "askgraph (questions over SPARQL)", "Accept": "application/json"}
 _MARKUP_PATTERN = re.compile(r"</?[A-Za-z]+>")  # matches are wrapped in <B>
 
 
-class PlainNames(name_search.SparqlNameSearch):
+_PATTERNS = tomllib.loads(Path(__file__).with_name("patterns.toml").read_text("utf-8"))
+
+
+class _PatternNames(name_search.SparqlNameSearch):
+    """A search with one pattern; `patterns.toml` has it by the name of the class."""
+
+    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
+        """Return the pattern for the labels that the words find."""
+        texts = {
+            "words": " ".join(words).lower(),
+            "quoted": " AND ".join(f'"{word}"' for word in words),
+        }
+        pattern: str = _PATTERNS[type(self).__name__].format(
+            **{key: name_search.format_string(text) for key, text in texts.items()},
+            lucene=name_search.build_lucene_query(words),
+            limit=options.limit,
+            predicate=self.settings.predicates[0],
+            names=self.build_name_pattern(),
+        )
+        return pattern
+
+
+class PlainNames(_PatternNames):
     """Exact labels; within a class, which bounds the number of labels, also prefixes of labels."""
 
     def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
         """Return the pattern for labels of a class that begin with the words."""
-        beginning = name_search.format_string(" ".join(words).lower())
-        test = f"FILTER(STRSTARTS(LCASE(STR(?name)), {beginning}))"
-        return f"{self.build_name_pattern()} {test}" if options.within else ""
+        return super().build_pattern(words, options) if options.within else ""
 
 
-class VirtuosoNames(name_search.SparqlNameSearch):
+class VirtuosoNames(_PatternNames):
     """Labels that contain all words; the server needs an index rule for their predicate."""
 
     servers: ClassVar = ("virtuoso",)
 
-    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
-        """Return the pattern for labels with all of these words, in any order."""
-        literal = name_search.format_string(" AND ".join(f'"{word}"' for word in words))
-        return f"{self.build_name_pattern()} ?name <bif:contains> {literal} ."
 
-
-class QleverNames(name_search.SparqlNameSearch):
+class QleverNames(_PatternNames):
     """Labels that contain all words; the index needs the words of literals in its text part."""
 
     servers: ClassVar = ("qlever",)
 
-    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
-        """Return the pattern for labels with all of these words, in any order."""
-        word_list = name_search.format_string(" ".join(word.lower() for word in words))
-        return (
-            f"?t <{_QLEVER_NAMESPACE}contains-word> {word_list} . ?t <"
-            f"{_QLEVER_NAMESPACE}contains-entity> ?name . "
-            f"{self.build_name_pattern()}"
-        )
 
-
-class JenaNames(name_search.SparqlNameSearch):
+class JenaNames(_PatternNames):
     """Items with all words in their first naming property, which the index must contain."""
 
     servers: ClassVar = ("fuseki",)
-
-    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
-        """Return the pattern for items whose label contains all of these words."""
-        label = self.settings.predicates[0]
-        arguments = f"(<{label}> {name_search.build_lucene_query(words)} {options.limit})"
-        return f"(?s ?score) <{_JENA_PREDICATE}> {arguments} . {self.build_name_pattern()}"
 
 
 class Rdf4jNames(name_search.SparqlNameSearch):
@@ -99,17 +90,10 @@ class Rdf4jNames(name_search.SparqlNameSearch):
         )
 
 
-class StardogNames(name_search.SparqlNameSearch):
+class StardogNames(_PatternNames):
     """Labels that contain all words; the database needs `search.enabled`."""
 
     servers: ClassVar = ("stardog", "generic")
-
-    def build_pattern(self, words: Sequence[str], options: name_search.PatternOptions) -> str:
-        """Return the pattern for labels with all of these words."""
-        return (
-            f"(?name ?score) <{_STARDOG_PREDICATE}> ({name_search.build_lucene_query(words)} "
-            f"{options.limit}) . {self.build_name_pattern()}"
-        )
 
 
 class GraphdbNames(name_search.SparqlNameSearch):
@@ -218,23 +202,11 @@ class HttpNameSearch(ABC):
                 async with slots:
                     parameters = self.build_parameters(text, tags[0], limit)
                     location = self.settings.location
-                    try:
-                        reply = await client.get(location, params=dict(parameters))
-                    except httpx2.TimeoutException as error:
-                        raise TimedOut(
-                            f"{location} did not reply within {name_search.TIMEOUT_SECONDS:g} s"
-                        ) from error
-                    except httpx2.HTTPError as error:
-                        raise Unreachable(f"{location} cannot be reached: {error}") from error
-                    message = f"{location} replied with status {reply.status_code}"
-                    if reply.status_code in _BUSY_STATUSES:
-                        raise Overloaded(message)
-                    if reply.status_code != 200:
-                        raise ErrorReply(message)
-                    try:
-                        content: object = reply.json()
-                    except ValueError as error:
-                        raise MalformedReply(f"{location} did not reply with JSON") from error
+                    content = await fetch_json(
+                        location,
+                        client.get(location, params=dict(parameters)),
+                        timeout=name_search.TIMEOUT_SECONDS,
+                    )
                 items = list(self.parse_items(content, tags[0]))
                 allowed = (item for item in items if not within or {*within} & {*item.classes})
                 return list(allowed)[:limit]

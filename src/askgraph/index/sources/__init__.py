@@ -223,10 +223,14 @@ class _IriFacts:
     infos: list[str] = field(default_factory=list)
 
 
-def read_dump_entities(
-    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), max_iris: int = _MAX_IRIS_COUNT
+def read_dump(
+    paths: Sequence[Path],
+    *,
+    properties: bool = False,
+    languages: Sequence[str] = ("en",),
+    max_iris: int = _MAX_IRIS_COUNT,
 ) -> Iterator[Resource]:
-    """Yield each IRI that is a subject or an object, scored by its number of triples.
+    """Yield each IRI that is a subject or an object, or each predicate, scored by its triples.
 
     The label is the best one in the languages; all other labels, of any language, are synonyms.
     An IRI without a label gets its local name as label, and its short values as synonyms. Infos
@@ -236,17 +240,8 @@ def read_dump_entities(
         SetupError: a file cannot be read.
     """
     for iri, facts in _collect_facts(paths, max_iris):
-        if facts.uses:
-            yield _build_resource(iri, facts, facts.uses, languages)
-
-
-def read_dump_properties(
-    paths: Sequence[Path], *, languages: Sequence[str] = ("en",), max_iris: int = _MAX_IRIS_COUNT
-) -> Iterator[Resource]:
-    """Yield each IRI that is a predicate, scored by its triples; see `read_dump_entities`."""
-    for iri, facts in _collect_facts(paths, max_iris):
-        if facts.as_predicate:
-            yield _build_resource(iri, facts, facts.as_predicate, languages)
+        if score := facts.as_predicate if properties else facts.uses:
+            yield _build_resource(iri, facts, score, languages)
 
 
 def _build_resource(iri: str, facts: _IriFacts, score: int, languages: Sequence[str]) -> Resource:
