@@ -112,19 +112,6 @@ BEARERS = [
 ]
 
 
-def said(text: str) -> list[tuple[int, int, str]]:
-    found = find_phrases(split_tokens(text), NameIndex.from_names(BEARERS))
-    return [(one.first, one.end, name.text) for one in found for name in one.names]
-
-
-def test_names_are_found_where_they_stand() -> None:
-    assert said("A Titan IIIE flew") == [(1, 2, "Titan"), (1, 3, "Titan IIIE")]
-    assert said("Which moons are there?") == []
-    assert said("Titan of moons") == [(0, 1, "Titan")]
-    assert said("New York") == []
-    assert said("New York, New York!") == [(0, 4, "New York New York")]
-
-
 def test_with_inflected_words_plurals_are_names_too() -> None:
     index = NameIndex.from_names(BEARERS)
 

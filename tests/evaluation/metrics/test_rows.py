@@ -36,10 +36,6 @@ def tables(draw: st.DrawFn, *, widths: tuple[int, int] = (1, 3), most: int = 4) 
     )
 
 
-moons = st.tuples(st.sampled_from(["Io", "Europa", "Mars", "Deimos"]), st.integers(1, 3))
-some_moons = st.lists(moons, max_size=6)
-
-
 def table(*found: Row) -> ResultTable:
     width = len(found[0]) if found else 1
     return ResultTable.from_json([f"v{at}" for at in range(width)], found)
@@ -102,80 +98,9 @@ def test_parts_lie_between_0_and_1_and_f1_is_their_harmonic_mean(
 
 
 @settings(deadline=None)
-@given(tables(widths=(1, 4), most=8))
-def test_gold_itself_scores_1(gold: ResultTable) -> None:
-    assert rows(gold, gold) == Score(1, 1, 1)
-
-
-@settings(deadline=None)
-@given(st.data(), tables(), tables())
-def test_order_and_names_do_not_count(
-    data: st.DataObject, predicted: ResultTable, gold: ResultTable
-) -> None:
-    def shuffled(given: ResultTable) -> ResultTable:
-        columns = data.draw(st.permutations(range(len(given.variables))))
-        lines = data.draw(st.permutations(given.rows))
-        return ResultTable(
-            tuple(f"w{at}" for at in columns),
-            tuple(tuple(row[at] for at in columns) for row in lines),
-        )
-
-    assert rows(shuffled(predicted), shuffled(gold)) == rows(predicted, gold)
-
-
-@settings(deadline=None)
-@given(tables(), tables())
-def test_duplicates_do_not_count(predicted: ResultTable, gold: ResultTable) -> None:
-    doubled = ResultTable(predicted.variables, predicted.rows * 2)
-    assert rows(doubled, gold) == rows(predicted, gold)
-
-
-@settings(deadline=None)
-@given(tables(), tables())
-def test_the_sides_are_alike_with_as_many_columns(one: ResultTable, other: ResultTable) -> None:
-    if len(one.variables) == len(other.variables):
-        forth, back = rows(one, other), rows(other, one)
-        assert (forth.f1, forth.precision, forth.recall) == (back.f1, back.recall, back.precision)
-
-
-@settings(deadline=None)
 @given(tables(), tables())
 def test_full_marks_are_an_exact_match(predicted: ResultTable, gold: ResultTable) -> None:
     assert (rows(predicted, gold).f1 == 1) == (exact_match(predicted, gold).f1 == 1)
-
-
-@settings(deadline=None)
-@given(st.data(), tables(widths=(2, 3)), tables(widths=(1, 2)))
-def test_an_extra_column_is_free_by_default(
-    data: st.DataObject, predicted: ResultTable, gold: ResultTable
-) -> None:
-    extra = [
-        data.draw(st.sampled_from([("text", "x"), ("text", "Io"), None])) for _ in predicted.rows
-    ]
-    wider = ResultTable(
-        (*predicted.variables, "extra"),
-        tuple((*row, cell) for row, cell in zip(predicted.rows, extra, strict=True)),
-    )
-    assert rows(wider, gold).f1 >= rows(predicted, gold).f1
-
-
-@settings(deadline=None)
-@given(some_moons, some_moons, st.data())
-def test_right_rows_never_cost(predicted: list[Row], gold: list[Row], data: st.DataObject) -> None:
-    if gold:
-        more = rows(table(*predicted, data.draw(st.sampled_from(gold))), table(*gold)).f1
-        assert more >= rows(table(*predicted), table(*gold)).f1
-
-
-@settings(deadline=None)
-@given(some_moons, st.lists(moons, min_size=1, max_size=6), st.data())
-def test_a_wrong_row_never_brings(
-    predicted: list[Row], gold: list[Row], data: st.DataObject
-) -> None:
-    right = data.draw(st.sampled_from(gold))
-    with_wrong = rows(table(*predicted, ("Ceres", 9)), table(*gold)).f1
-    assert rows(table(*predicted), table(*gold)).f1 >= with_wrong
-    assert rows(table(*predicted, right), table(*gold)).f1 >= with_wrong
 
 
 def test_what_rows_and_columns_cost() -> None:
@@ -284,7 +209,7 @@ def test_a_value_that_all_rows_share_costs_no_more_than_others() -> None:
 
 XSD_INT = NamedNode(voc.XSD + "int")
 XSD_INTEGER = NamedNode(voc.XSD + "integer")
-IO, EUROPA, MARS = (NamedNode(f"http://example.org/{name}") for name in ("Io", "Europa", "Mars"))
+IO = NamedNode("http://example.org/Io")
 
 small_rows = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3), max_size=4)
 
@@ -359,9 +284,3 @@ def test_assigning_rows() -> None:
     assert (doubled.precision, doubled.recall) == (0.5, 1)
     # Blank nodes are equal by name.
     assert row_assignment(solutions((BlankNode("x"),)), solutions((BlankNode("y"),))).f1 == 0
-
-
-def test_both_empty_is_1_and_one_empty_is_0() -> None:
-    assert row_assignment(solutions(), solutions()).f1 == 1
-    assert row_assignment(solutions((MARS,)), solutions()).f1 == 0
-    assert row_assignment(solutions(), solutions((EUROPA,))).f1 == 0
