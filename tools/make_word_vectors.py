@@ -15,9 +15,10 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askgraph.index import names
-from askgraph.search.link.word_vectors import WORD_VECTORS, Vectors, WordVectorTable, hash_word
+from askgraph.search.link.word_vectors import MAGIC, MAX_LEVEL, WORD_VECTORS, Vectors, hash_word
 
 WORD_COUNTS = {"en": 28_000, "de": 30_000, "es": 20_000, "fr": 20_000}
 """Words of each language, most frequent first."""
@@ -35,9 +36,8 @@ def main() -> None:
     target = parser.parse_args().out
     frequencies = read_frequencies()
     words = sorted(frequencies)
-    table = build_table(frequencies, dict(zip(words, _encode(words), strict=True)))
-    target.write_bytes(table.to_bytes())
-    print(f"{len(table.hashes)} words, {target.stat().st_size} bytes")
+    target.write_bytes(build_table(frequencies, dict(zip(words, _encode(words), strict=True))))
+    print(f"{target.stat().st_size} bytes")
 
 
 def read_frequencies() -> dict[str, float]:
@@ -58,10 +58,8 @@ def _encode(words: list[str]) -> Iterator[Vectors]:
         yield from np.asarray(encoder.encode(words[start : start + BATCH_SIZE]), np.float32)
 
 
-def build_table(
-    frequencies: Mapping[str, float], vectors: Mapping[str, Vectors]
-) -> WordVectorTable:
-    """Build the table of the folded words.
+def build_table(frequencies: Mapping[str, float], vectors: Mapping[str, Vectors]) -> bytes:
+    """Build the file of the folded words.
 
     Args:
         frequencies: the frequency of each word, with accents.
@@ -89,9 +87,24 @@ def build_table(
         np.float32,
     )
     selected = units[[rows[word] for word in by_hash.values()]]
-    return WordVectorTable.from_vectors(
-        np.array([*by_hash], np.uint32), selected * weights[:, None]
-    )
+    return format_table(np.array([*by_hash], np.uint32), selected * weights[:, None])
+
+
+def format_table(hashes: NDArray[np.uint32], vectors: Vectors) -> bytes:
+    """Return the content of a table's file.
+
+    Args:
+        hashes: distinct hashes, in any order.
+        vectors: an array of shape (words, dimensions); the number of dimensions is even.
+    """
+    order = np.argsort(hashes)
+    scales = (np.abs(vectors[order]).max(1, initial=0.0) / MAX_LEVEL).astype(np.float16)
+    divisors = np.where(scales > 0, scales, 1).astype(np.float32)[:, None]
+    levels = np.rint(vectors[order] / divisors).clip(-MAX_LEVEL, MAX_LEVEL)
+    levels = (levels + MAX_LEVEL).astype(np.uint8)
+    codes = levels[:, 0::2] << 4 | levels[:, 1::2]
+    arrays = (np.array(codes.shape, "<u4"), hashes[order], scales, codes)
+    return MAGIC + b"".join(array.tobytes() for array in arrays)
 
 
 def _project(vectors: Vectors) -> Vectors:

@@ -38,9 +38,9 @@ WORD_VECTORS: Final = Path(__file__).with_name("word-vectors.bin")  # the table'
 LICENCE: Final = Path(__file__).with_name("word-vectors-licence.txt")
 """The licences of the encoder and of the list of words."""
 
-_MAGIC: Final = b"askgraph vectors"  # the first bytes of the file; counts follow
-_HEADER_SIZE: Final = len(_MAGIC) + 8
-_MAX_LEVEL: Final = 7  # a number is one of -7 to 7, in four bits, times the scale of its row
+MAGIC: Final = b"askgraph vectors"  # the first bytes of the file; counts follow
+_HEADER_SIZE: Final = len(MAGIC) + 8
+MAX_LEVEL: Final = 7  # a number is one of -7 to 7, in four bits, times the scale of its row
 _MIN_PART_LENGTH: Final = 3  # letters of each part of a compound at least
 _LINKING_LETTERS: Final = ("", "s", "es", "n", "en")  # letters between the parts
 _MIN_BEGINNING_LENGTH, _MAX_ENDING_LENGTH = 4, 4
@@ -59,28 +59,12 @@ class WordVectorTable:
     codes: NDArray[np.uint8]  # two numbers of a row in each byte
 
     @classmethod
-    def from_vectors(cls, hashes: NDArray[np.uint32], vectors: Vectors) -> "WordVectorTable":
-        """Build a table.
-
-        Args:
-            hashes: distinct hashes, in any order.
-            vectors: an array of shape (words, dimensions); the number of dimensions is even.
-        """
-        order = np.argsort(hashes)
-        sorted_vectors = vectors[order]
-        scales = (np.abs(sorted_vectors).max(1, initial=0.0) / _MAX_LEVEL).astype(np.float16)
-        divisors = np.where(scales > 0, scales, 1).astype(np.float32)[:, None]
-        levels = np.rint(sorted_vectors / divisors).clip(-_MAX_LEVEL, _MAX_LEVEL)
-        codes = (levels + _MAX_LEVEL).astype(np.uint8)
-        return cls(hashes[order], scales, codes[:, 0::2] << 4 | codes[:, 1::2])
-
-    @classmethod
     def load(cls, path: Path) -> "WordVectorTable":
         """Open a table without reading it into memory."""
         file = np.memmap(path, np.uint8, mode="r")
-        if file[: len(_MAGIC)].tobytes() != _MAGIC:
+        if file[: len(MAGIC)].tobytes() != MAGIC:
             raise ValueError(f"{path} is no table of word vectors")
-        count, width = file[len(_MAGIC) : _HEADER_SIZE].view("<u4").tolist()
+        count, width = file[len(MAGIC) : _HEADER_SIZE].view("<u4").tolist()
         scales_start = _HEADER_SIZE + 4 * count
         codes_start = scales_start + 2 * count
         return cls(
@@ -88,11 +72,6 @@ class WordVectorTable:
             file[scales_start:codes_start].view("<f2"),
             file[codes_start:].reshape(count, width),
         )
-
-    def to_bytes(self) -> bytes:
-        """Return the content of the table's file."""
-        arrays = (np.array(self.codes.shape, "<u4"), self.hashes, self.scales, self.codes)
-        return _MAGIC + b"".join(array.tobytes() for array in arrays)
 
     def find(self, word: str) -> Vectors | None:
         """Return the vector of a folded word, None if the table lacks it."""
@@ -102,7 +81,7 @@ class WordVectorTable:
             return None
         codes = np.asarray(self.codes[row])
         levels = np.stack((codes >> 4, codes & 15), 1).reshape(-1).astype(np.float32)
-        vector: Vectors = (levels - _MAX_LEVEL) * np.float32(self.scales[row])
+        vector: Vectors = (levels - MAX_LEVEL) * np.float32(self.scales[row])
         return vector
 
 
