@@ -114,7 +114,17 @@ def test_a_text_without_function_words_counts_as_english() -> None:
 
 @for_each(
     ("text", "language"),
-    [("outils écrits en Rust", "fr"), ("in Rust geschriebene Tools", "de"), ("date in Rust", "en")],
+    [
+        ("outils écrits en Rust", "fr"),
+        ("in Rust geschriebene Tools", "de"),
+        ("date in Rust", "en"),
+        ("decoration techniques", "en"),
+        ("email addresses", "en"),
+        ("book stores", "en"),
+        ("war films", "en"),
+        ("techniques de gravure", "fr"),
+        ("wer war Kafka", "de"),
+    ],
 )
 def test_known_words_tell_languages_with_a_common_function_word(text: str, language: str) -> None:
     assert word_lists.detect_language(text.split()) == language

@@ -400,14 +400,23 @@ def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phr
     }
 
 
+_MAX_SHORT_WORDS = 3
+
+
 def detect_language(words: Sequence[str]) -> str:
     """Return the language with the most function words in the text."""
     # On a draw, words with typical letters or endings, of operators, or of the translations decide;
     # else it is English. A text without function words may be a name of any language.
-    shared, folded_words = get_shared_words(), [fold_word(word) for word in words]
-    votes = {c: sum(word in shared.stop_words[c] for word in folded_words) for c in LANGUAGES}
+    shared = get_shared_words()
+    is_short = len(words) <= _MAX_SHORT_WORDS  # of which one word decides: "war films"
+    english = shared.endings["english"] if is_short else ()
+    votes = {
+        code: sum(fold_word(word) in stop_words for word in words if word not in english)
+        for code, stop_words in shared.stop_words.items()
+    }
     drawn = [code for code in LANGUAGES if votes[code] == max(votes.values())]
-    plain_words = [word for word in words if word.islower()] if len(drawn) > 1 else []
+    plain_words = [word for word in words if word.islower() and word not in english]
+    plain_words = plain_words if len(drawn) > 1 else []
 
     def count_typical(code: str) -> int:
         parts, operator_words = shared.endings[code], get_word_list(code).operator_words
