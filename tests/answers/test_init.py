@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode
 from tests.tool_graphs import opened_sample
 
+import askgraph
 from askgraph.answers import AnswerBuilder, answer_option
 from askgraph.answers.codec import to_json_object, to_json_value
 from askgraph.endpoint import CountingEndpoint
@@ -79,6 +81,23 @@ def test_the_values_that_decided_stand_beside_the_rows(
         "What are the two largest moons?": {"Ganymede": [5268.2], "Titan": [5149.5]},
         "Which moons orbit Mars?": {"Deimos": [], "Phobos": []},
     }
+
+
+def test_a_thing_that_is_found_by_its_name_is_called_by_it(tmp_path: Path) -> None:
+    file = tmp_path / "players.ttl"
+    people = {"Ann Abt": "1960-05-01", "Bo Bay": "1971-02-03", "Cy Cole": "1982-11-12"}
+    file.write_text(
+        "@prefix : <https://players.example/> .\n"
+        + "".join(
+            f':p{at} a :Player ; :fullName "{name}" ; :birthDate "{day}" .\n'
+            for at, (name, day) in enumerate(people.items())
+        )
+    )
+    answer = askgraph.ask("What is the birth date of Bo Bay?", file, workspace=tmp_path).json()
+
+    assert "fullName" in answer["sparql"]
+    assert answer["words"] == "The birth date of Bo Bay."
+    assert answer["sentence"] == "The birth date of Bo Bay is 1971-02-03."
 
 
 def test_the_best_attempt_is_not_run_again(

@@ -43,6 +43,7 @@ from askgraph.answers.verbalize import (
     verbalize_query_for_graph,
 )
 from askgraph.answers.verbalize.labels import collect_facts
+from askgraph.answers.verbalize.scope import fold_names
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -225,14 +226,14 @@ class AnswerBuilder:
         )
 
     def _fold(self, query: _Readable) -> tuple[_Readable | Query, dict[str, str]]:
-        """Return a query with the terms that the glossary defines, and their names."""
+        """Return a query with the terms that the glossary defines, and names in place of things."""
         glossary = self.graph.glossary
-        if not glossary or not glossary.definitions:
-            return query, {}
         try:
-            tree = to_tree(query)
+            tree, iri_names = fold_names(to_tree(query), self.graph)
         except QueryError:
             return query, {}
+        if not glossary or not glossary.definitions:
+            return tree if iri_names else query, iri_names
         definitions = load_definitions(self.graph)
         folded, iris = fold_terms(tree, definitions.terms.values() if definitions else ())
         names = {
@@ -240,7 +241,7 @@ class AnswerBuilder:
             for entry in glossary.definitions
             if entry.iri in iris
         }
-        return folded if names else query, names
+        return folded if names or iri_names else query, {**names, **iri_names}
 
     async def build_user_answer(
         self, query: str, result: Result, *, columns: Sequence[str] = ()

@@ -241,7 +241,9 @@ def _iterate_parts(part: object) -> Iterator[ReplaceableTerm]:
             else:
                 yield from _iterate_parts(part.object)
         case Call():
-            yield from _iterate_call_parts(part)
+            inner = [argument.name for argument in part.arguments if isinstance(argument, Call)]
+            if _FORM_FUNCTIONS.isdisjoint([part.name, *inner]):
+                yield from _iterate_parts(part.arguments[: 2 if part.name == "REGEX" else None])
         case tuple():
             for inner in part:
                 yield from _iterate_parts(inner)
@@ -259,13 +261,6 @@ def _list_children(part: object) -> tuple[object, ...]:
             return (part.columns, part.where, part.having, part.resources)
         case _:
             return get_children(part)
-
-
-def _iterate_call_parts(call: Call) -> Iterator[ReplaceableTerm]:
-    inner = [argument.name for argument in call.arguments if isinstance(argument, Call)]
-    if not _FORM_FUNCTIONS.isdisjoint([call.name, *inner]):
-        return
-    yield from _iterate_parts(call.arguments[:2] if call.name == "REGEX" else call.arguments)
 
 
 def _iterate_predicates(predicate: object) -> Iterator[ReplaceableTerm]:

@@ -66,7 +66,9 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         link: _list_properties(link, proposal, graph)
         for link in dict.fromkeys((*owners.values(), *links.values()))
     }
-    operators = [word for word in words if _is_operator(word, proposal)]
+    tokens, text = proposal.question.tokens, proposal.question.text
+    spans = [text[tokens[x.first].start : tokens[x.last].end] for x in proposal.operators.operators]
+    operators = [word for word in words if any(word in span for span in spans)]
     missing = []
     for word in words[:_MAX_WORDS]:
         names = properties[owners[word]] if word in owners else []
@@ -141,15 +143,6 @@ def _quote_words(words: Sequence[str], proposal: RankedCandidates, phrases: Phra
     return (
         repr(", ".join(texts)) if phrases.language == "en" else ", ".join(map(phrases.quote, texts))
     )
-
-
-def _is_operator(word: str, proposal: RankedCandidates) -> bool:
-    reading = proposal.question
-    texts = (
-        reading.text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
-        for operator in proposal.operators.operators
-    )
-    return any(word in text for text in texts)
 
 
 def _find_exact_link(word: str, proposal: RankedCandidates) -> Link | None:

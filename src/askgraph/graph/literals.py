@@ -18,6 +18,8 @@ _DURATION = re.compile(
 )
 _SECONDS_PER_MONTH = 2_629_800.0  # mean length
 _MONTH_TOLERANCE_SECONDS = 2.5 * 86_400  # months last so much more or less than their mean length
+DAY_PATTERN = r"^(\d\d)[/.-](\d\d)[/.-](\d{4})$"
+"""A date written as 31/12/1999 or 12/31/1999, as SPARQL's REPLACE reads it, too."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -34,6 +36,7 @@ class ValueKind(IntEnum):
     TEXT = 7
     DURATION = 8
     TIME = 9
+    DAY_TEXT = 10  # of a property whose texts are dates such as 31/12/1999; of no single text
 
 
 def split_literal(text: str) -> tuple[str, str, str | None]:

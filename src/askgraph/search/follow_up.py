@@ -317,8 +317,9 @@ def _complete_plural(reading: TokenizedQuestion, earlier: TokenizedQuestion) -> 
         linking = f"{of} " if plural[0] else ""
         after = text[reading.tokens[last].end :]
         return f"{text[start : reading.tokens[first].start]}{linking}{noun_phrase}{after}"
-    operator = _find_bare_operator(reading, content)
-    if operator is None:
+    operators = detect_operators(reading).get_operators(*_EXTREME_OPERATORS, "count")
+    operator = operators[0] if len(operators) == 1 and not reading.quantities else None
+    if not operator or not all(at in operator.positions or reading.is_stop(at) for at in content):
         return None
     operator_text = text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
     if operator.name == "count":
@@ -358,15 +359,6 @@ def _find_plural_pronoun(reading: TokenizedQuestion) -> tuple[bool, tuple[int, i
                 if reading.has_phrase_at(phrase, at) and not (key == "them" and is_clause_start):
                     return key == "of_them", (at, at + len(phrase) - 1)
     return None
-
-
-def _find_bare_operator(reading: TokenizedQuestion, content: range) -> Operator | None:
-    operators = detect_operators(reading).get_operators(*_EXTREME_OPERATORS, "count")
-    if len(operators) != 1 or reading.quantities:
-        return None
-    [only] = operators
-    is_bare = all(at in only.positions or reading.is_stop(at) for at in content)
-    return only if is_bare else None
 
 
 def _skip_lead(reading: TokenizedQuestion) -> range | None:

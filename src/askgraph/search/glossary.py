@@ -400,12 +400,10 @@ class DefinitionSearch:
     def _is_decided(self, pattern: Pattern, term: DefinedTerm) -> bool:
         """Return whether a pattern of a query already decides what a default filter does."""
         names = (node.value for node in walk(pattern) if isinstance(node, NamedNode))
-        iris = {iri for name in names for iri in (name, *self._list_conditions(name))}
+        terms = {name: self.terms.get(name) for name in names}
+        plain = [term for term in terms.values() if term is not None and term.value is None]
+        iris = {*terms, *(iri for term in plain for iri in term.conditions)}
         return term.iri in iris or not iris.isdisjoint(term.predicates - {RDF_TYPE})
-
-    def _list_conditions(self, iri: str) -> Iterable[str]:
-        term = self.terms.get(iri)
-        return term.conditions if term is not None and term.value is None else ()
 
     def _list_asked(self, tree: Query, schema: Schema, cls: str) -> Iterator[Variable]:
         """Yield the variables of a class that a query asks for, counts, ranks or measures."""

@@ -24,8 +24,10 @@ from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
 from askgraph.search.expand.nouns import (
     find_class_heads,
+    keep_classes_of_nouns,
     link_generic_nouns,
     link_numbered_names,
+    link_records,
     link_to_neighbours,
 )
 from askgraph.search.expand.schema import Schema, build_schema, link_question_word
@@ -230,22 +232,18 @@ def _link_anew(
     reading = quote_function_words(reading, names)
     linked = link_question(reading, names, without=without)
     end = find_request_end(reading)
-    if end < len(reading.tokens) and not _adds_name(linked, end):
+    kinds = ItemKind.ENTITY, ItemKind.VALUE, ItemKind.CLASS
+    has_name = any(  # "I mean the inner planets"
+        link.positions[0] >= end and link.score >= _MIN_CLAUSE_NAME_SCORE
+        for link in linked.get_links(*kinds)
+    )
+    if end < len(reading.tokens) and not has_name:
         reading = drop_words_after(reading, end)
         linked = link_question(reading, names, without=without)
     start = find_request_start(reading)
     if start and not _narrows_request(linked, start):
         linked = link_question(drop_words_before(reading, start), names, without=without)
     return linked if "vectors" in without else link_by_meaning(linked, names)
-
-
-def _adds_name(linked: LinkedQuestion, end: int) -> bool:
-    """Return whether the words after a request have a name: "I mean the inner planets"."""
-    kinds = ItemKind.ENTITY, ItemKind.VALUE, ItemKind.CLASS
-    return any(
-        link.positions[0] >= end and link.score >= _MIN_CLAUSE_NAME_SCORE
-        for link in linked.get_links(*kinds)
-    )
 
 
 def _narrows_request(linked: LinkedQuestion, start: int) -> bool:
@@ -327,10 +325,11 @@ def resolve_operators(
             orders or negations.
     """
     linked = replace(linked, reading=linked.reading.resolve_dates(day))
-    linked = link_generic_nouns(follow_redirects(linked, schema), schema)
+    linked = link_generic_nouns(link_records(follow_redirects(linked, schema), schema), schema)
     linked = link_to_neighbours(link_numbered_names(linked, schema), schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
+    linked = keep_classes_of_nouns(linked, frame)
     if linked.glossary_words:
         frame = glossary.add_implied_sums(frame, linked)
     frame = detect_groups(detect_named_years(frame, linked), linked)
@@ -564,7 +563,10 @@ def resolve_times(frame: QuestionOperators, schema: Schema, today: float) -> Que
         )
     ]
     if has_spans:
-        operators += list(_find_date_operators(replace(frame, operators=tuple(operators))))
+        timed = replace(frame, operators=tuple(operators))
+        dates = [x for x in timed.reading.quantities if x.days and not timed.is_argument(x)]
+        free = [x for x in dates if not sum(1 << at for at in x.positions) & timed.mask]
+        operators += [Operator("at", quantity.first, quantity.last) for quantity in free]
     operators += list(_find_unit_operators(replace(frame, operators=tuple(operators)), schema))
     return replace(frame, operators=tuple(sorted(operators, key=lambda operator: operator.first)))
 
@@ -614,14 +616,6 @@ def _is_duration_verb(frame: QuestionOperators, operator: Operator) -> bool:
         and (is_compared or (is_duration_question and is_last))
         and words in frame.reading.word_list.operators["lasted"]
     )
-
-
-def _find_date_operators(frame: QuestionOperators) -> Iterator[Operator]:
-    for quantity in frame.reading.quantities:
-        if quantity.days is not None and not frame.is_argument(quantity):
-            mask = sum(1 << at for at in quantity.positions)
-            if not mask & frame.mask:
-                yield Operator("at", quantity.first, quantity.last)
 
 
 def _find_unit_operators(frame: QuestionOperators, schema: Schema) -> Iterator[Operator]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.graph.literals import split_literal
+from askgraph.graph.literals import DAY_PATTERN, split_literal
 from askgraph.index.names import fold_word
 from askgraph.sparql import (
     Call,
@@ -155,9 +155,15 @@ def get_value_variable(value: Expression) -> Variable:
 
 
 def build_cast(cast: str, operand: Expression) -> Expression:
-    """Build the cast of a value; nothing is cast if `cast` is empty."""
+    """Build the cast of a value; nothing is cast if `cast` is empty.
+
+    An order of days such as "$3-$2-$1" writes a date as 1999-12-31; see `Schema.get_day_order`.
+    """
     if not cast:
         return operand
+    if cast.startswith("$"):
+        texts = Literal(DAY_PATTERN), Literal(cast)
+        return Call("REPLACE", (Call(TEXT, (operand,)), *texts))
     return Call(cast, (Call(TEXT, (operand,)) if cast in (INTEGER, NUMBER) else operand,))
 
 

@@ -54,9 +54,16 @@ class ClauseWriter(ValueWords):
         owner = self.take_owner(variable, noun)
         own = f"{lead} {noun}".strip()
         if owner is None:
-            return self.pluralize(own, variable) if many else self.phrases.add_article(own)
+            return self.pluralize(own, variable) if many else self.name_some(variable, own)
         text = self.write_owned_head(owner, own, many=many)
         return self.add_steps(text, self.names.find_entry(owner.predicate))
+
+    def name_some(self, variable: Variable, noun: str) -> str:
+        """Return `a moon`, or `the largest moon by diameter` if it sorts the rows."""
+        if variable.value not in self.extremes:
+            return self.phrases.add_article(noun)
+        lead, tail = self.extremes[variable.value]
+        return " ".join(filter(None, ["the", lead, noun, tail]))
 
     def pluralize(self, noun: str, variable: Term | None = None) -> str:
         """Return the plural of a noun; a quoted one stays as it is."""
@@ -189,6 +196,7 @@ class ClauseWriter(ValueWords):
             *self.list_scope_clauses(variable, many=False),
         ]
         clauses = [re.sub("^whose ", self.say("the", ""), text) for text in clauses]
+        clauses = [re.sub(r"^with (the \w+est) (.*)", r"the \2 is \1", text) for text in clauses]
         return self.join_list([re.sub(r"^with (?=an? )", "there is ", text) for text in clauses])
 
     def list_own_conditions(self, variable: Term) -> list[str]:
@@ -344,7 +352,7 @@ class ClauseWriter(ValueWords):
             some = "someone" if is_person else some
         is_plain = entry.is_noun and not entry.passive
         if noun and (noun != entry.text or entry.passive):
-            value = " ".join([self.phrases.add_article(noun), *clauses])
+            value = " ".join([self.name_some(target, noun), *clauses])
         elif clauses and (entry.kind == "verb" or (self.phrases.is_english and not is_plain)):
             value = " ".join([some, *clauses])
         elif clauses and self.phrases.is_english:
@@ -448,7 +456,7 @@ class ClauseWriter(ValueWords):
         clauses = self.list_clauses(term, many=False)
         if conditions:
             clauses = [self.write_condition(conditions), *clauses]
-        return " ".join([self.phrases.add_article(noun), *clauses])
+        return " ".join([self.name_some(term, noun), *clauses])
 
     def list_union_clauses(self, variable: Term, *, many: bool) -> list[str]:
         """Return the clauses of unions whose every part is about the variable."""

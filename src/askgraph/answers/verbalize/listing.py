@@ -159,6 +159,7 @@ class Listing(ABC):
                 return "", f"with the {places}{'most' if is_down else 'fewest'} {entry.plural}"
             adjective = entry.high if is_down else "earliest" if entry.is_dated else entry.low
             is_word = not entry.is_dated or entry.high == "most recent"
+            is_word &= not isinstance(value, ast.Call)  # texts that are numbers or dates
             if is_word and entry.kind == "noun":
                 return "", entry.describe_extreme(f"{places}{adjective}")
         noun = self.name_order(value, root)
@@ -167,12 +168,16 @@ class Listing(ABC):
 
     def find_order_entry(self, value: ast.Expression) -> LexicalEntry | None:
         """Return the entry of the plain property whose values sort the rows; English only."""
+        owner = self.find_order_owner(value)
+        return None if owner is None else self.names.find_entry(owner.predicate)
+
+    def find_order_owner(self, value: ast.Expression) -> ast.Pattern | None:
+        """Return the pattern of the values that sort the rows; English only."""
         value = self.find_order_value(value)
         if not self.phrases.is_english or not isinstance(value, Variable):
             return None
         value = self.scope.resolve(value)
-        owner = None if value.value in self.scope.binds else self.writer.find_owner(value)
-        return None if owner is None else self.names.find_entry(owner.predicate)
+        return None if value.value in self.scope.binds else self.writer.find_owner(value)
 
     def write_places(self) -> str | None:
         """The first and the last place of an order: `third- to fifth-`; None if too far down."""
@@ -357,6 +362,12 @@ class Listing(ABC):
         lead, tail = self.write_superlative(root)
         self.cuts_done = True
         if self.query.limit == 1:
+            owner = self.find_order_owner(self.query.order[0][0])
+            far = root if owner is None else owner.subject
+            classes = [p.subject for p in self.scope.patterns if p.predicate == NamedNode(RDF_TYPE)]
+            is_joined = any({p.subject, p.object} == {root, far} for p in self.scope.patterns)
+            if isinstance(far, Variable) and far in classes and is_joined:  # not the root's size
+                self.writer.extremes[far.value], lead, tail = (lead, tail), "", ""
             return self.say("the", self.describe_single(root, lead=lead, tail=tail))
         phrase = self.writer.describe(root, many=True, lead=lead, tail=tail)
         return self.say("the", self.say("some", self.query.limit, phrase))

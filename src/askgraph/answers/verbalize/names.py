@@ -256,6 +256,7 @@ class Nouns:
         self.say, self.join_list = self.phrases.say, self.phrases.join_list
         self.silent = set(silent)
         self.known = dict(known or {})
+        self.extremes: dict[str, tuple[str, str]] = {}  # words around nouns that sort the rows
         self.write_select = write_select
         self.done: set[ast.Pattern] = set()
         self.done_filters: set[int] = set()

@@ -12,6 +12,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from askgraph import sparql as ast
 from askgraph.answers.verbalize.phrases import Phrases
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.literals import DAY_PATTERN
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 
@@ -106,6 +107,8 @@ def _gather(elements: tuple[ast.Element, ...], scope: Scope) -> None:
         match element:
             case ast.Pattern():
                 scope.patterns += _split_steps(element, len(scope.patterns))
+            case ast.Filter(ast.Call("ISNUMERIC", (ast.Call(),))):
+                pass  # only numbers are compared as numbers
             case ast.Filter():
                 _gather_condition(element.condition, scope)
             case ast.Bind():
@@ -206,7 +209,10 @@ class Condition:
 
 
 def unwrap(expression: ast.Expression) -> ast.Expression:
-    """Return an expression without STR, LCASE and casts to a datatype around it."""
+    """Return an expression without STR, LCASE and casts to a datatype or date around it."""
+    match expression:
+        case ast.Call("REPLACE", (day, Literal(value=pattern), _)) if pattern == DAY_PATTERN:
+            expression = day
     while isinstance(expression, ast.Call) and len(expression.arguments) == 1:
         is_cast = expression.name.startswith("<") and "XMLSchema#" in expression.name
         if expression.name not in _TRANSPARENT and not is_cast:
@@ -432,6 +438,32 @@ def _list_equals(expression: ast.Expression) -> list[tuple[ast.Expression, ast.E
             case _:
                 return []
     return sides if len({left for left, _ in sides}) == 1 else []
+
+
+def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict[str, str]]:
+    """Return a query with IRIs in place of things that it only finds by their names, and the names.
+
+    "The birth date of Ann" means the same as "… of a person whose name is Ann".
+    """
+    profiles = graph.profile.predicates
+    naming = {p.iri for p in profiles if p.naming == "name" and p.subjects <= p.objects}
+    columns = {*ast.walk((query.columns, query.group_by, query.having, query.order))}
+    names, iris = dict[str, str](), dict[Variable, NamedNode]()
+    for pattern in [part for part in query.where.elements if isinstance(part, ast.Pattern)]:
+        thing, dropped = pattern.subject, (pattern.predicate, NamedNode(v.RDF_TYPE))
+        remaining = tuple(
+            part
+            for part in query.where.elements
+            if not (isinstance(part, ast.Pattern) and part.subject == thing)
+            or part.predicate not in dropped
+        )
+        is_name = str(pattern.predicate)[1:-1] in naming and isinstance(pattern.object, Literal)
+        is_hidden = query.columns and thing not in columns and thing in ast.walk(remaining)
+        if is_name and is_hidden and isinstance(thing, Variable):
+            iris[thing] = NamedNode(f"urn:name:{len(names)}")
+            names[iris[thing].value] = pattern.object.value
+            query = replace(query, where=ast.Group(remaining))
+    return ast.transform(query, lambda node: iris.get(node, node)), names
 
 
 def drop_shown_names(

@@ -328,7 +328,7 @@ def find_unserved_operators(
         if (
             operator.name not in _OPTIONAL_OPERATORS
             and is_comparison
-            and not operator.mask & candidate.used
+            and not candidate.used >> operator.first & 1
         ):
             yield operator
 

@@ -293,7 +293,12 @@ class BeamSearch:
         if inverse:  # a question word alone only names a predicate's objects
             links = [link for link in links if link.mask & self.content_mask]
         is_named_only = predicate in self.schema.named_only_predicates
-        must_be_named = named_only or is_named_only or self._is_vague_step(predicate, inverse)
+        is_vague = (
+            not self.frame.is_yes_no_question  # both ends are named
+            if predicate in self.schema.unspecific_predicates
+            else not inverse and predicate in self.schema.outward_predicates
+        )
+        must_be_named = named_only or is_named_only or is_vague
         if (not links and must_be_named) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
@@ -342,12 +347,6 @@ class BeamSearch:
             return ()
         united = alike & self.get_predicates(state.ids, inverse=True)
         return tuple(sorted(united)) if len(united) > 1 else ()
-
-    def _is_vague_step(self, predicate: int, inverse: bool) -> bool:
-        """Return whether a step that no word names is too vague to be meant."""
-        if predicate in self.schema.unspecific_predicates:
-            return not self.frame.is_yes_no_question  # both ends are named
-        return not inverse and predicate in self.schema.outward_predicates
 
     def _find_targets(self, ids: Ids, predicate: int, inverse: bool, is_transitive: bool) -> Ids:
         """Return the nodes after a step, without literals beside resources or dead ends."""

@@ -22,11 +22,13 @@ from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links
 from askgraph.search.link.meaning_linking import find_unexplained
 from askgraph.search.link.word_vectors import combine_words
 from askgraph.search.tokenize import TokenizedQuestion
-from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.search.tokenize.question_operators import QuestionOperators, detect_operators
+from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS, load_kind_words
 from askgraph.sparql.prefixes import split_local_name
 
 _MIN_NAME_SCORE = 0.7  # a link from this score on says what a noun means
 _GENERIC_NOUN_SCORE = 0.75  # how well a generic noun names a main class
+_RECORD_SCORE = 0.8  # how well a noun names the property that names records
 _MIN_WEIGHT_SHARE, _MAX_CLASSES = 0.5, 3
 """Share of the main class's weight from which another may be meant, and how many classes may be."""
 _MAX_WEIGHED_CLASSES = 50  # so many classes, the largest ones, are compared
@@ -38,6 +40,24 @@ NEIGHBOUR_SCORE = 0.6  # how well such a word names the property
 _MAX_CODE_WORDS = 4  # "R 800 A" is a code of three words
 
 Code = tuple[str, ...]
+
+
+def keep_classes_of_nouns(linked: LinkedQuestion, frame: QuestionOperators) -> LinkedQuestion:
+    """Leave out things that are named like a class after "a", "every" or a superlative."""
+    # "The largest moon" is one of the moons, and not the thing "Moon".
+    reading, words = linked.reading, linked.reading.word_list
+    starts = words.agreement["each"] | {phrase[-1] for phrase in words.time_phrases["one"]}
+    ends = {operator.last for operator in frame.get_operators("superlative")}
+    nouns = {
+        link.positions
+        for link in linked.get_links(ItemKind.CLASS)
+        if link.is_exact and (first := link.positions[0])
+        if first - 1 in ends or reading.folded_words[first - 1] in starts
+        if reading.tokens[first].text.islower() or words.language in LANGUAGES_WITH_CAPITAL_NOUNS
+    }
+    kinds = ItemKind.ENTITY, ItemKind.VALUE
+    links = [x for x in linked.links if x.kind not in kinds or x.positions not in nouns]
+    return replace(linked, links=tuple(links)) if len(links) < len(linked.links) else linked
 
 
 def link_generic_nouns(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
@@ -92,6 +112,23 @@ def _weigh_instances(ids: Ids, schema: Schema) -> float:
     sample = ids[:: len(ids) // _SAMPLE_SIZE + 1]
     counts = [len(schema.graph.get_predicates(sample[at : at + 1])) for at in range(len(sample))]
     return len(ids) * (sum(counts) / len(counts)) ** 2 if counts else 0.0
+
+
+def link_records(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
+    """Let the property of names stand for things without a class: "stations" by "Station name"."""
+    # The words are all of its name but for "name", "number" and the like.
+    reading, keys = linked.reading, load_kind_words().identifiers
+    links = []
+    for link in linked.links:
+        number = schema.get_predicate_number(link.target)
+        if link.kind is ItemKind.PREDICATE and number is not None and link.score < _RECORD_SCORE:
+            key = {*stem_name(link.name)} - {reading.tokens[at].stem for at in link.positions}
+            nodes = schema.graph.get_ends(number)
+            sample = nodes[:: len(nodes) // _SAMPLE_SIZE + 1].tolist()
+            if key and key <= keys and not any(map(schema.get_classes, sample)):
+                link = replace(link, similarity=_RECORD_SCORE, how=("record",))
+        links.append(link)
+    return replace(linked, links=tuple(links))
 
 
 def find_class_heads(linked: LinkedQuestion, schema: Schema) -> tuple[GlossaryWord, ...]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import measures
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
-from askgraph.graph.literals import ValueKind, split_literal
+from askgraph.graph.literals import DAY_PATTERN, ValueKind, split_literal
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -64,6 +64,8 @@ _MAX_UNITS_COUNT = 200
 _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _MIN_CODES_SHARE = 0.95  # values that are codes, of those of a predicate for codes
+_MAX_DAY_TEXTS, _MONTH_COUNT = 1_000, 12
+_DAY_TEXT = re.compile(DAY_PATTERN)
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
 _NUMBERED_NAME = re.compile(r"(.*[^\W\d]{2}[\W_]?)\d{1,2}")
@@ -332,7 +334,25 @@ class Schema:
         literals = objects[objects < self.graph.terms.first_iri]
         if 2 * len(literals) < len(objects):
             return ValueKind.NONE
-        return ValueKind(int(np.bincount(self.graph.sorts[literals]).argmax()))
+        sort = ValueKind(int(np.bincount(self.graph.sorts[literals]).argmax()))
+        is_day = sort is ValueKind.TEXT and self.get_day_order(predicate)
+        return ValueKind.DAY_TEXT if is_day else sort
+
+    @remember
+    def get_day_order(self, predicate: int) -> str:
+        """Return how a text such as 31/12/1999 becomes 1999-12-31: "$3-$2-$1", or "$3-$1-$2".
+
+        Empty if the values are no such texts, or if no day is above 12, which leaves it open.
+        """
+        objects = self.graph.get_ends(predicate, inverse=True)
+        literals = objects[objects < self.graph.terms.first_iri][:_MAX_DAY_TEXTS].tolist()
+        texts = [split_literal(text)[0] for text in map(self.graph.terms.get_text, literals)]
+        days = [(int(x[1]), int(x[2])) for text in texts if (x := _DAY_TEXT.fullmatch(text))]
+        if len(days) < _MIN_CODES_SHARE * len(texts):
+            return ""
+        highest = [max(numbers, default=0) for numbers in zip(*days, strict=True)]
+        is_day = [number > _MONTH_COUNT for number in highest]
+        return {"10": "$3-$2-$1", "01": "$3-$1-$2"}.get("".join(f"{x:d}" for x in is_day), "")
 
     def get_sorts(self, predicate: int, ids: Ids | None = None) -> frozenset[ValueKind]:
         """Return the sorts of a predicate's literals, at some nodes if `ids` are given."""
@@ -729,14 +749,8 @@ class Schema:
     def has_unit(self, ids: Ids) -> bool:
         """Return whether nodes state the unit or currency of their number."""
         present = self.graph.count_predicates(ids[:_SAMPLE_SIZE])[0].tolist() if len(ids) else ()
-        return not self._unit_like_predicates.isdisjoint(present)
-
-    @cached_property
-    def _unit_like_predicates(self) -> frozenset[int]:
-        """Predicates with few, recurring texts, such as units and currencies."""
-        return frozenset(
-            number for number, p in self.predicates.items() if measures.is_unit_like(p)
-        )
+        profiles = filter(None, map(self.predicates.get, present))
+        return any(map(measures.is_unit_like, profiles))
 
     @cached_property
     def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, measures.Unit]], ...]:

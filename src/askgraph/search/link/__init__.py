@@ -199,7 +199,7 @@ class Variant:
     word: int
     quality: float
     how: str  # exact, abbreviation, joined, split, root, typo, synonym, short, initials,
-    # derivation, doer, near, hypernym, hyponym, demonym, code
+    # derivation, doer, near, record, hypernym, hyponym, demonym, code
 
 
 def link_question(
@@ -683,7 +683,6 @@ def _find_related_variants(
     for word in () if is_named else english:
         yield from (Variant(at, *match) for match in lexicon.find_related_matches(word, index))
     yield from (Variant(at, *match) for match in lexicon.find_abbreviations(token.stem, index))
-    yield from (Variant(at, *match) for match in lexicon.expand_initials(token.stem, index))
 
 
 def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> Iterator[Variant]:

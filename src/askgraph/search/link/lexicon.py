@@ -35,6 +35,7 @@ from askgraph.index.names import (
     find_phrases,
     fold_word,
     stem_name,
+    stem_word,
 )
 from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, tokenize
 from askgraph.search.tokenize.word_lists import (
@@ -340,6 +341,8 @@ def detect_scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tupl
     for at in range(len(reading.tokens)):
         for degree, adjective, last, is_upward in _parse_degrees(reading, at):
             schema = get_schema_words(index).numbers
+            if last > at and index.find_word(stem_word(adjective)) in schema:
+                continue  # "the most available bikes" of a property "available bikes"
             nouns = [
                 related
                 for related in find_related_words(adjective)
@@ -410,7 +413,12 @@ _MAX_INSPECTED_NAMES = 50  # names with a word to inspect for its spelling
 
 
 def find_abbreviations(word: str, index: NameIndex) -> Iterator[WordMatch]:
-    """Yield the words in names of classes and predicates that may abbreviate a word."""
+    """Yield the words in names of classes and predicates that may abbreviate a word.
+
+    Also those of a name with these initials: GPA, DOB.
+    """
+    for numbers in get_schema_words(index).initials.get(word, ()):
+        yield from ((number, _INITIALS_SCORE, "initials") for number in numbers)
     if len(word) < _MIN_FULL_WORD_LENGTH:
         return
     for number, short, is_known in get_schema_words(index).short.get(word[0], ()):
@@ -425,7 +433,8 @@ def find_abbreviations(word: str, index: NameIndex) -> Iterator[WordMatch]:
 def _score_abbreviation(word: str, short: str, is_known: bool) -> float:
     """Return the quality of an abbreviation of a word, 0 if it is not one."""
     is_prefix = word.startswith(short) and len(short) >= 3
-    if not is_prefix and (is_known or not _has_letters_in_order(word, short)):
+    letters = iter(word)
+    if not is_prefix and (is_known or not all(letter in letters for letter in short)):
         return 0.0
     is_known = is_known or short in _load_listed_synonyms()
     if is_prefix:
@@ -445,11 +454,6 @@ def _score_abbreviation(word: str, short: str, is_known: bool) -> float:
         skeleton
     ).startswith(_remove_double_letters(short_skeleton))
     return _SKELETON_SCORE if short_skeleton and (has_same_end or has_same_start) else 0.0
-
-
-def _has_letters_in_order(word: str, short: str) -> bool:
-    letters = iter(word)
-    return all(letter in letters for letter in short)
 
 
 def _remove_double_letters(text: str) -> str:
@@ -482,12 +486,6 @@ def find_initials(
                 for position in initialed:
                     quality = 1.0 if reading.is_stop(position) else _INITIALS_SCORE
                     yield position, (short[letters], quality, "initials")
-
-
-def expand_initials(word: str, index: NameIndex) -> Iterator[WordMatch]:
-    """Yield the words of a class's or predicate's name with these initials: GPA, DOB."""
-    for numbers in get_schema_words(index).initials.get(word, ()):
-        yield from ((number, _INITIALS_SCORE, "initials") for number in numbers)
 
 
 def find_codes(

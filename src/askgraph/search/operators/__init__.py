@@ -126,7 +126,7 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "descending": OperatorRule(partial(extremes.apply_direction, descending=True)),
     "most_first": OperatorRule(partial(extremes.apply_sorting, descending=True)),
     "least_first": OperatorRule(partial(extremes.apply_sorting, descending=False)),
-    "sort_mark": OperatorRule(extremes.apply_sort_mark, shares_words=True),
+    "sort_mark": OperatorRule(lambda query, mark: not query.used & mark.mask, shares_words=True),
     **dict.fromkeys(COMPARISON_SIGNS, OperatorRule(conditions.apply_comparison)),
     "comparative": OperatorRule(conditions.apply_comparative),
     "between": OperatorRule(conditions.apply_between),
@@ -145,7 +145,9 @@ OPERATOR_RULES: Mapping[str, OperatorRule] = {
     "past": OperatorRule(times.apply_past, shares_words=True),
     "ongoing": OperatorRule(times.apply_ongoing, shares_words=True),
     "lasting": OperatorRule(times.apply_lasting, shares_words=True),
-    "lasted": OperatorRule(times.apply_lasted, shares_words=True),
+    "lasted": OperatorRule(
+        lambda query, _: bool(times.DURATION_NOTES.intersection(query.notes)), shares_words=True
+    ),
 }
 """Rules of the operators that complete queries; the others only affect expansion or ranking."""
 
@@ -357,7 +359,13 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
     rank = query.schema.rank_predicate
     if rank is None:
         return
-    keeps_all = bool(_TIME_NOTES & set(query.notes)) or _is_request_for_all(query)
+    question = query.question
+    all_words = {phrase[0] for phrase in question.word_list.time_phrases["all_of_them"]}
+    keeps_all = (
+        bool(_TIME_NOTES & set(query.notes))
+        or not all_words.isdisjoint(question.folded_words)
+        or any(query.used >> x.first & 1 for x in question.quantities if x.days is not None)
+    )
     iri = query.graph.get_predicate_iri(rank)
     patterns = list(query.draft.patterns)
     for triple in patterns:
@@ -398,16 +406,6 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
             query.draft.negations.append(
                 build_not_exists(build_pattern(statement, iri, _DEPRECATED_RANK))
             )
-
-
-def _is_request_for_all(query: QueryBuilder) -> bool:
-    """Return whether the query uses a date, or a word asks for everything there ever was."""
-    words = {token.folded for token in query.question.tokens}
-    all_words = {phrase[0] for phrase in query.question.word_list.time_phrases["all_of_them"]}
-    uses_date = any(
-        query.used >> x.first & 1 for x in query.question.quantities if x.days is not None
-    )
-    return uses_date or bool(words & all_words)
 
 
 def show_remaining_slots(query: QueryBuilder) -> None:
@@ -564,7 +562,11 @@ def choose_columns(query: QueryBuilder) -> None:
         is_first = "each" in query.notes and draft.limit == 1 and not any(map(is_aggregate, keys))
         chosen = shown_variables[:1] if is_first and shows_root else []
         draft.group_keys += [x for x in shown_variables if x not in (*draft.group_keys, *chosen)]
-    _order_by_first_column(query)
+    sorting_notes = {"order_shown", "order_shown_desc"} & set(query.notes)
+    if sorting_notes and draft.columns and not draft.order:
+        answers = [column for column in draft.columns if column not in draft.context]
+        key = build_label_key(query, answers[0])
+        draft.order.append((key, "order_shown_desc" in sorting_notes))
     for position in query.lookups.name_positions:
         if not query.used >> position & 1:
             query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
@@ -685,16 +687,6 @@ def _find_counted_variables(query: QueryBuilder) -> set[Variable]:
     )
     counts = (x for x in values if isinstance(x, Call) and get_function(x) == "COUNT")
     return set(map(get_value_variable, counts))
-
-
-def _order_by_first_column(query: QueryBuilder) -> None:
-    draft = query.draft
-    if draft.order or not draft.columns:
-        return
-    if "order_shown" in query.notes or "order_shown_desc" in query.notes:
-        answers = [column for column in draft.columns if column not in draft.context]
-        key = build_label_key(query, answers[0])
-        draft.order.append((key, "order_shown_desc" in query.notes))
 
 
 def _break_ties(query: QueryBuilder) -> None:

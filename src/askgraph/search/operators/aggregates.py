@@ -203,13 +203,15 @@ def cast_value(query: QueryBuilder, variable: Variable) -> Expression:
 
 
 def get_cast(query: QueryBuilder, variable: Variable) -> str:
-    """Return the cast for numbers stored as text, or values of several datatypes, else ""."""
+    """Return the cast for numbers and days stored as text, or several datatypes, else ""."""
     for (_, predicate, inverse), value in query.draft.edge_variables.items():
         if value == variable and not inverse:
             if query.schema.has_mixed_numbers(predicate):
                 return NUMBER
             if query.schema.get_sort(predicate) is ValueKind.TEXT_NUMBER:
                 return DECIMAL
+            if day_order := query.schema.get_day_order(predicate):
+                return day_order
             if query.schema.has_mixed_dates(predicate):
                 return TEXT
     return ""
@@ -512,8 +514,13 @@ def _find_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
     unused_slots = [slot for slot in query.slots if query.is_unused(slot)]
     for slot in sorted(unused_slots, key=lambda slot: not slot.mask & operator.mask):
         attachment = query.find_attachment(slot, sorts=DATE_SORTS)
-        if attachment is not None and not attachment.path and _is_date_named(attachment, operator):
-            return attachment
+        if attachment is not None and not attachment.path:
+            link = attachment.link  # named by more than the word "year" of "per year"
+            is_long = len(link.positions) > 1  # but the "from date" of "from year to year"
+            if not {*link.positions} <= {*operator.positions} or not (
+                is_long or link.score * link.quality < _MIN_DATE_SCORE
+            ):
+                return attachment
     root_predicates = query.list_predicates(query.root)
     starts = (start for start, end, _ in query.schema.spans if {start, end} & {*root_predicates})
     start = next((slot for slot in starts if slot in root_predicates), None)
@@ -521,15 +528,6 @@ def _find_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
         query.find_only_predicate(DATE_SORTS)
         if start is None
         else build_unnamed_attachment(query.root, start)
-    )
-
-
-def _is_date_named(attachment: Attachment, operator: Operator) -> bool:
-    """Return whether a date is named by more than the word "year" of "per year"."""
-    further_positions = [at for at in attachment.link.positions if at not in operator.positions]
-    is_one_word = len(attachment.link.positions) == 1  # but the "from date" of "from year to year"
-    return bool(further_positions) or (
-        is_one_word and attachment.link.score * attachment.link.quality >= _MIN_DATE_SCORE
     )
 
 
@@ -652,6 +650,10 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
     if attachment is None:
         return False
     flagged = attachment.vertex.term
+    if "record" in slot.links[0].how and isinstance(flagged, Variable):  # not their names
+        query.attach_and_consume(attachment)
+        query.draft.columns.append(build_aggregate("COUNT", flagged, distinct=True))
+        return True
     truth_terms = get_truth_terms(query.schema, attachment.predicate)
     is_flag = query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN or is_asking_flag(
         query.schema, attachment.predicate

@@ -59,7 +59,12 @@ def show_names(query: QueryBuilder) -> None:
             continue
         slots = (slot for slot in query.slots if slot.first <= position <= slot.last)
         slot = next(slots, None)
-        if _is_after_text_property(query, position) and (slot is None or slot.first == slot.last):
+        earlier = (query.find_attachment(x) for x in query.slots if x.last == position - 1)
+        is_text = any(  # "director names": its texts are names
+            x and not x.inverse and query.schema.get_sort(x.predicate) is ValueKind.TEXT
+            for x in earlier
+        )
+        if is_text and (slot is None or slot.first == slot.last):
             query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
             query.used_slots |= set() if slot is None else {slot}
             continue
@@ -78,17 +83,6 @@ def show_names(query: QueryBuilder) -> None:
         query.shown_words |= 1 << position
         if slot is not None:
             query.used_slots.add(slot)
-
-
-def _is_after_text_property(query: QueryBuilder, position: int) -> bool:
-    """Return whether the texts of the property named right before are names: "director names"."""
-    attachments = (query.find_attachment(slot) for slot in query.slots if slot.last == position - 1)
-    return any(
-        attachment is not None
-        and not attachment.inverse
-        and query.schema.get_sort(attachment.predicate) is ValueKind.TEXT
-        for attachment in attachments
-    )
 
 
 def find_owner_vertex(query: QueryBuilder, first: int, last: int) -> Vertex | None:

@@ -244,6 +244,7 @@ _MAX_DATATYPE_VALUES = 500  # values to sample for their datatypes
 _MIN_NAME_SCORE = 0.95  # minimum score of a name that contains a number
 _MAX_AGGREGATE_DISTANCE = 2  # maximum words between a comparison and the average it refers to
 _COMPARABLE_SORTS = (*MEASURED_SORTS, *TEMPORAL_SORTS)
+_DAY_SORTS = (*DATE_SORTS, ValueKind.DAY_TEXT)
 
 
 def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
@@ -738,7 +739,7 @@ def _can_compare(query: QueryBuilder, predicate: int, quantity: Quantity) -> boo
     must have the same dimension.
     """
     sort, unit = query.schema.get_sort(predicate), quantity.unit
-    if sort in DATE_SORTS and get_day_range(quantity) is None:
+    if sort in _DAY_SORTS and get_day_range(quantity) is None:
         return False
     if sort is ValueKind.TIME:
         is_hour = unit is None or (unit.factor == _HOUR_SECONDS and unit.dimension == "time")
@@ -764,10 +765,11 @@ def add_bound(
     """
     variable, sort = query.attach(attachment), query.schema.get_sort(attachment.predicate)
     span = get_day_range(quantity)
-    if sort in DATE_SORTS and span is not None and sign == "=":
+    day_order = query.schema.get_day_order(attachment.predicate)
+    if sort in _DAY_SORTS and span is not None and sign == "=":
         add_bound(query, attachment, quantity, ">=")
         add_bound(query, attachment, quantity, "<=")
-    elif sort in DATE_SORTS and span is not None:
+    elif sort in _DAY_SORTS and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
         if is_since and sign in ("<", ">"):
@@ -777,9 +779,11 @@ def add_bound(
         query.draft.filters.append(
             build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
             if is_early
-            else build_day_bound(variable, sign, day, _find_date_datatypes(query, attachment))
+            else build_day_bound(
+                variable, sign, day, _find_date_datatypes(query, attachment), day_order
+            )
         )
-        if not is_mixed:
+        if not is_mixed and not day_order:
             query.narrow_by_comparison(attachment, sign, day)
     elif sort is ValueKind.DURATION:
         bound = build_duration(quantity, query.schema.get_datatype(attachment.predicate))
@@ -792,7 +796,7 @@ def add_bound(
         bound = _build_time(query, attachment.predicate, quantity.value)
         query.draft.filters.append(build_filter(variable, sign, bound))
         query.consume_tokens(quantity.positions_with_unit)
-    elif sort not in DATE_SORTS and quantity.value is not None:
+    elif sort not in _DAY_SORTS and quantity.value is not None:
         sign = f"{sign}=" if is_since and sign in ("<", ">") else sign
         number = convert_quantity(query, attachment.predicate, quantity)
         cast = get_cast(query, variable)

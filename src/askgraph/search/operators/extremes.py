@@ -679,8 +679,3 @@ def _find_sort_value(query: QueryBuilder, operator: Operator) -> tuple[Variable,
     if attachment is None:
         return None
     return query.attach(attachment), is_time_value(query.schema, attachment.predicate, measure)
-
-
-def apply_sort_mark(query: QueryBuilder, operator: Operator) -> bool:
-    """Use the words around the extremes of an order: "starting with", "first", "to the oldest"."""
-    return not query.used & operator.mask

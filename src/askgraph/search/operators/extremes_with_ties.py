@@ -258,7 +258,12 @@ def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) ->
     ]
     vertex, value = _locate_variable(query, group)
     is_asked = (
-        _is_named_after_extreme(query, group)
+        any(
+            operator.last <= token
+            for operator in query.operators.get_operators("most", "fewest")
+            for token, variable in query.projections
+            if variable == group
+        )
         if value is not None
         else bool(vertex and vertex.name_positions)
     )
@@ -300,16 +305,6 @@ def _build_counts(
     columns = ((get_alias(call), call), *((variable, None) for variable in kept_variables))
     inner = Group(transform(elements, rename))
     return Query("SELECT", inner, columns=columns, group_by=((group, None),))
-
-
-def _is_named_after_extreme(query: QueryBuilder, group: Variable) -> bool:
-    """Return whether a value is named after "the most", so that it was not asked for before."""
-    positions = [token for token, variable in query.projections if variable == group]
-    return any(
-        extreme_operator.last <= position
-        for extreme_operator in query.operators.get_operators("most", "fewest")
-        for position in positions
-    )
 
 
 _VariableLocation = tuple[Vertex | None, tuple[int, bool] | None]

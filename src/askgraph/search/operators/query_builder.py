@@ -395,7 +395,9 @@ def build_day_term(day: float, datatype: str, *, is_end: bool = False) -> Term:
     return parse_term(format_day_literal(day, datatype, is_end=is_end))
 
 
-def build_day_bound(variable: Variable, sign: str, day: float, datatypes: Set[str]) -> Filter:
+def build_day_bound(
+    variable: Variable, sign: str, day: float, datatypes: Set[str], day_order: str = ""
+) -> Filter:
     """Build the filter that bounds a variable by a day.
 
     Values that are text, of several datatypes, or of one that SPARQL cannot compare, are compared
@@ -407,7 +409,7 @@ def build_day_bound(variable: Variable, sign: str, day: float, datatypes: Set[st
         text = str(build_day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
         text = text.removesuffix("-01").removesuffix("-01")
         sign = {">": ">=", "<=": "<"}.get(sign, sign)
-        return build_filter(variable, sign, Literal(text), cast=TEXT if has_cast else "")
+        return build_filter(variable, sign, Literal(text), cast=day_order or TEXT * has_cast)
     return build_filter(variable, sign, build_day_term(day, min(datatypes), is_end=upper))
 
 
@@ -568,7 +570,7 @@ def _iterate_needed_variables(draft: QueryDraft) -> Iterator[Variable]:
 NUMERIC_SORTS = (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)
 DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 MEASURED_SORTS = (*NUMERIC_SORTS, ValueKind.DURATION)
-TEMPORAL_SORTS = (*DATE_SORTS, ValueKind.TIME)
+TEMPORAL_SORTS = (*DATE_SORTS, ValueKind.TIME, ValueKind.DAY_TEXT)
 
 
 def note_durations(query: "QueryBuilder", ids: Ids, predicate: int, bound: str = "") -> None:

@@ -1,6 +1,6 @@
 """Operators on two things: same or different values, "other", and conditions joined by "or"."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import TypeVar
 
@@ -431,7 +431,8 @@ def _copy_component(
 ) -> None:
     """Copy what is connected to a variable without the shared variables, except one filter."""
     draft, component = query.draft, _find_component(query.draft.patterns, start, shared)
-    filters = [item for item in draft.filters if _is_on_component(item, component, shared)]
+    terms = {end for triple in component for end in (triple.subject, triple.object)} - shared
+    filters = [item for item in draft.filters if not terms.isdisjoint(find_variables(item))]
     draft.patterns += [copier.copy(item) for item in component]
     draft.filters += [copier.copy(item) for item in filters if item != without]
     query.notes.append("twin")
@@ -544,14 +545,6 @@ def _find_component(
             ends = (triple.subject, triple.object)
             reached_terms |= {end for end in ends if isinstance(end, Variable)}
         reached_terms -= shared
-
-
-def _is_on_component(
-    condition_filter: Filter, patterns: Iterable[Pattern], shared: set[Variable]
-) -> bool:
-    """Return whether a filter uses a variable of some patterns that is not shared."""
-    terms = {endpoint for triple in patterns for endpoint in (triple.subject, triple.object)}
-    return bool((set(find_variables(condition_filter)) - shared) & terms)
 
 
 class _VariableCopier:

@@ -583,12 +583,7 @@ def apply_ongoing(query: QueryBuilder, operator: Operator) -> bool:
     return apply_now(query, operator)
 
 
-def apply_lasted(query: QueryBuilder, operator: Operator) -> bool:
-    """Use the verb of "how long did it last"."""
-    return bool(_DURATION_NOTES.intersection(query.notes))
-
-
-_DURATION_NOTES = frozenset(("elapsed", DURATIONS_NOTE, INEXACT_DURATIONS_NOTE))
+DURATION_NOTES = frozenset(("elapsed", DURATIONS_NOTE, INEXACT_DURATIONS_NOTE))
 
 
 def note_other_duration(query: QueryBuilder, operator: Operator, predicate: int) -> None:

@@ -356,19 +356,13 @@ class FitScorer:
         ]
         key_shares = sorted(share for share, is_key in unnamed_shares if is_key)
         unnamed_columns = sum(share for share, is_key in unnamed_shares if not is_key)
-        unnamed_columns += sum(key_shares[: -self._max_group_columns or None])
+        groupings = self.operators.get_operators("each")  # each may add one column, and "and" one
+        first = min((operator.last for operator in groupings), default=0)
+        joined = [item for item in self.operators.get_operators("and") if item.first > first]
+        unnamed_columns += sum(key_shares[: -len(groupings) - len(joined) or None])
         if self.expected.has_second_question:
             unnamed_columns -= 1.0  # "…, and how many are there?"
         return missing / len(scores), min(1.0, max(0.0, unnamed_columns))
-
-    @cached_property
-    def _max_group_columns(self) -> int:
-        """Number of columns that "for each" may add: one, and one for each "and" after it."""
-        first = min((operator.last for operator in self.operators.get_operators("each")), default=0)
-        conjunctions = [
-            operator for operator in self.operators.get_operators("and") if operator.first > first
-        ]
-        return len(self.operators.get_operators("each")) + len(conjunctions)
 
     def _score_noun(
         self, noun: _NounMeaning, column: ColumnContent, candidate: QueryCandidate

@@ -29,7 +29,10 @@ def find_type_mismatches(
     # Only report what is certain: the sentences are for a language model, which would spend a call
     # on each false one. A query that cannot be parsed has no mismatches.
     if isinstance(outcome, bool):
-        return tuple(_check_boolean(expected))
+        asks = expected.kind not in ("yes_no", "things") or expected.has_question_word
+        kind = _ANSWER_NAMES.get(expected.kind, "things or values")
+        text = f"The question asks for {kind}, and the query gives yes or no: write a SELECT query."
+        return (text,) if asks and expected.kind != "yes_no" else ()
     try:
         columns = read_query_columns(query)
     except QueryError:
@@ -41,16 +44,6 @@ def find_type_mismatches(
         mismatches += _check_values(expected, outcome, profile)
         mismatches += _check_rows(expected, columns, outcome)
     return tuple(mismatches)
-
-
-def _check_boolean(expected: ExpectedAnswer) -> Iterator[str]:
-    asks = expected.kind not in ("yes_no", "things") or expected.has_question_word
-    if asks and expected.kind != "yes_no":
-        answer_kind = _ANSWER_NAMES.get(expected.kind, "things or values")
-        yield (
-            f"The question asks for {answer_kind}, and the query gives yes or no: write a "
-            "SELECT query."
-        )
 
 
 _ANSWER_NAMES = {"count": "a number", "number": "a number", "when": "a date", "who": "a person"}
