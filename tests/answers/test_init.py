@@ -95,7 +95,7 @@ def test_a_thing_that_is_found_by_its_name_is_called_by_it(tmp_path: Path) -> No
     )
     answer = askgraph.ask("What is the birth date of Bo Bay?", file, workspace=tmp_path).json()
 
-    assert "fullName" in answer["sparql"]
+    assert "fullName" in str(answer["sparql"])
     assert answer["words"] == "The birth date of Bo Bay."
     assert answer["sentence"] == "The birth date of Bo Bay is 1971-02-03."
 
