@@ -29,7 +29,7 @@ from askgraph.workspace import Workspace
 
 __all__ = ["ALL_TOOLS", "behind", "called", "opened_sample", "served", "toolbox"]
 
-ALL_TOOLS = ("execute", "answer", "cancel", "list", "why_empty")
+ALL_TOOLS = ("execute", "answer", "cancel", "list")
 
 
 def opened_sample(folder: Path) -> KnowledgeGraph:

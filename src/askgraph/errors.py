@@ -29,7 +29,13 @@ __all__ = [
 
 
 class AskgraphError(Exception):
-    """Base class of all askgraph errors; the message names the fault and the remedy."""
+    """Base class of all askgraph errors; the message names the fault and the remedy.
+
+    Attributes:
+        reply: The error message of the service in its own words; empty if it sent none.
+    """
+
+    reply: str = ""
 
 
 class SetupError(AskgraphError):

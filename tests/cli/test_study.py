@@ -61,12 +61,10 @@ def test_a_study_of_representations(place: Path) -> None:
 
 def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
     Workspace(place).add("firms.inverse-shortcuts", [place / "firms.ttl"])
-    arguments = [
-        *STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place / "runs"),
-        "--experiments", str(place / "mine.toml"), "--workspace", str(place),
-    ]  # fmt: skip
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code != 0 and "was not made by a study" in " ".join(result.output.split())
+    out, err = call(place, "--json")
+
+    assert [row["number"] for row in json.loads(out)] == [1, 2]
+    assert "experiment 3: the graph 'firms.inverse-shortcuts' was not made by a study of" in err
     assert "firms.inverse-shortcuts" in Workspace(place).graphs()
 
 

@@ -22,7 +22,7 @@ from askgraph.trace import Observation, Question
 from askgraph.workspace.run_sync import run_coroutine
 
 TOOLS = plugins.list_names("tool")
-ASKING = ("answer", "execute", "list", "why_empty")  # nothing without an endpoint
+ASKING = ("answer", "execute", "list")  # nothing without an endpoint
 QUESTION = Question("Which moons orbit Jupiter?")
 PREFIXES = {
     "space": "https://example.org/space/",
@@ -52,7 +52,7 @@ SENSIBLE: Mapping[str, object] = {
     "question": QUESTION.text, "reason": "No moon is meant.",
     "sparql": "SELECT ?search { ?search a ont:Moon }", "subject": "space:Titan",
 }  # fmt: skip
-QUERYING = ("answer", "cancel", "execute", "why_empty")
+QUERYING = ("answer", "cancel", "execute")
 
 
 @pytest.fixture(scope="module")

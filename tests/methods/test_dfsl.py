@@ -29,7 +29,7 @@ from askgraph.workspace.run_sync import run_coroutine
 
 EXAMPLES = (
     *MOON_EXAMPLES,
-    QueryExample("How large is Europa?", EX + "SELECT ?r { :Europa onto:radius ?r }"),
+    QueryExample("How large is Europa?", EX + "SELECT ?r { :Europa a onto:Moon; onto:radius ?r }"),
 )
 GOOD = "<sparql>SELECT ?m WHERE { ?m onto:orbits :Jupiter }</sparql>"
 ONE = {"hypotheses": "one"}
@@ -134,8 +134,8 @@ def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: Knowledge
     _, model = run([GOOD], graph, question=LINKED, preset="paper", **ONE)
 
     asked = told(model).rpartition("###")[2]
-    assert "Entities: <http://example.org/Jupiter>\n" in asked
-    assert "Relations: <http://example.org/onto#orbits>" in asked
+    assert "Entities:\n<http://example.org/Jupiter>\n" in asked
+    assert "Relations:\n<http://example.org/onto#orbits>" in asked
 
 
 @for_each(
@@ -148,9 +148,10 @@ def test_what_is_left_out_is_in_no_part_of_the_prompt(
     _, model = run([GOOD], moons, question=LINKED, preset="paper", without=without, **ONE)
 
     prompt = told(model)
-    assert prompt.count("<sparql>\n") == 3, "demonstrations stay"
-    assert prompt.count("Entities: ") == 4 * entities
-    assert prompt.count("Relations: ") == 4 * relations
+    assert prompt.count("<SPARQL>\n") == 3, "demonstrations stay"
+    assert prompt.count("Entities:\n") == 4 * entities
+    assert prompt.count("Relations:\n") == 4 * relations
+    assert ("#type>" in prompt) is relations
     assert ("entities" in prompt.partition("Question:")[0]) is entities
     assert ("relations" in prompt.partition("Question:")[0]) is relations
 

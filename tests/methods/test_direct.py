@@ -12,6 +12,7 @@ import askgraph
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.direct import Direct
@@ -61,6 +62,29 @@ def test_a_name_that_would_break_the_query_is_a_text(moons: KnowledgeGraph) -> N
     trace, _ = asked(moons, said('a " } } SELECT \\ \n'), "What?")
 
     assert isinstance(trace.outcome, Answer) and len(trace.outcome.result.rows) == 1
+
+
+def test_similar_examples_are_shown_with_their_answers(moons: KnowledgeGraph) -> None:
+    examples = (
+        QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m onto:orbits :Mars }"),
+        QueryExample("Which moons orbit Jupiter?", "SELECT ?m { ?m onto:orbits :Jupiter }"),
+        QueryExample("Does Io orbit Mars?", "ASK { :Io onto:orbits :Mars }"),
+    )
+    asked = "Which moons orbit Jupiter?"
+    _, model = run_method(
+        Direct, [said("Io")], replace(moons, examples=examples), question=asked, shots=3
+    )
+
+    _, *shown, last = (getattr(message, "text", "") for message in model.requests[0].messages)
+    no = '{"known": true, "yes": false, "answers": []}'
+    phobos = '{"known": true, "yes": null, "answers": ["Phobos"]}'
+    assert shown == [
+        "Question: Does Io orbit Mars?",
+        no,
+        "Question: Which moons orbit Mars?",
+        phobos,
+    ]
+    assert last == f"Question: {asked}"
 
 
 MARS = "SELECT ?moon { ?moon ont:orbits space:Mars }"

@@ -81,15 +81,6 @@ def test_as_published_a_resource_is_all_of_its_triples(moons: KnowledgeGraph) ->
     assert (model.requests[0].temperature, model.requests[0].top_p) == (0.0, 1.0)
 
 
-def test_as_published_an_error_is_told_as_it_is(moons: KnowledgeGraph) -> None:
-    replies = ["Act: query('SELECT COUNT(?m) { ?m a onto:Moon }')", "Act: fail('no')"]
-
-    _, model = run(replies, moons, preset="paper")
-    _, other = run(replies, moons)
-
-    assert "the query failed" in told(model, 1) and "the query failed" not in told(other, 1)
-
-
 @for_each(
     ("replies", "request", "said", "end"),
     (["success('easy')", f"query('{ALL}') | success('now')"], 1, "run the query first", Answer),

@@ -150,6 +150,18 @@ def test_a_model_picks_among_what_is_retrieved(moons: KnowledgeGraph) -> None:
     assert sum(isinstance(step, ModelTurn) for step in trace.steps) == 2
 
 
+def test_the_picker_is_another_model_than_the_writer(moons: KnowledgeGraph) -> None:
+    writer = ScriptedModel(["SELECT ?m WHERE { ?m onto:orbits :Jupiter }"])
+    picker = ScriptedModel(["So.\nPICK: 1", "PICK: 1"])
+    models = {"model": writer, "further": {"p": picker}}
+    trace = run(moons, ASKED, preset="paper", least_predicates=0, n=1, picker="p", **models)
+
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert (len(picker.requests), len(writer.requests)) == (2, 1)
+    assert "PICK" in str(picker.requests) and "PICK" not in str(writer.requests)
+    assert trace.outcome.usage.llm_calls == 3
+
+
 @pytest.mark.parametrize("remote", [False, True], ids=["here", "remote"])
 def test_entities_with_few_predicates_are_not_retrieved(
     moons: KnowledgeGraph, remote: bool

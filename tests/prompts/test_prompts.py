@@ -14,11 +14,20 @@ import pytest
 from tests.each import for_each
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
+from tests.methods.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import add_note
-from askgraph.llm import Message, Request, System, ToolCall, ToolSchema, estimate_input_tokens
+from askgraph.llm import (
+    Choice,
+    Message,
+    Request,
+    System,
+    ToolCall,
+    ToolSchema,
+    estimate_input_tokens,
+)
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
@@ -96,6 +105,7 @@ PREFIXES = (
 IDLE = ("", "", "")
 PLAINLY = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
 DONE = '{"status": "done", "feedback": ""}'
+AGAIN = '{"status": "retry", "feedback": "Too many."}'
 SAID = ToolCall(
     "1", "answer", '{"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}'
 )
@@ -129,6 +139,7 @@ PICKING = {"entities": "given", "predicates": "given"}
         ("dfsl-dynamic", Dfsl, IDLE, {"k": 2}, 1, True),
         ("dfsl-several", Dfsl, IDLE, {"k": 1, "hypotheses": "prompt", "n": 3}, 1, True),
         ("dfsl-as-published", Dfsl, IDLE, PAPER | {"k": 2}, 1, True),
+        ("dfsl-fixed-as-published", Dfsl, IDLE, PAPER | {"k": 1, "variant": "fixed"}, 1, True),
         ("dfsl-plain-as-published", Dfsl, IDLE, PAPER | {"variant": "plain"}, 1, True),
         ("dfsl-zero-as-published", Dfsl, IDLE, PAPER | {"variant": "zero"}, 1, True),
         ("dfsl-several-as-published", Dfsl, IDLE, PAPER | SEVERAL, 1, True),
@@ -210,3 +221,25 @@ async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGra
 
     text = "\n\n".join(written(prompt.messages) for prompt in found)
     check("multi-stage-as-published", text)
+
+
+async def test_what_is_observed_as_published(tmp_path: Path) -> None:
+    names = {"": "http://example.org/", "onto": "http://example.org/onto#"}
+    wrong, right = "SELECT ?m { ?m onto:orbits :Jupiter FILTER(?m > }", "SELECT ?m { ?m ?p ?o }"
+    calls = {
+        "search_entity": {"query": "moon Jupiter"},
+        "search_property": {"query": "orbits"},
+        "search_object_of_property": {"property": "onto:code"},
+        "execute": {"query": wrong},
+        "answer": {"query": right, "text": "Two."},
+    }
+    written_calls = [ToolCall(name, name, json.dumps(given)) for name, given in calls.items()]
+    turns = (Choice(calls=tuple(written_calls[:-1])), written_calls[-1], AGAIN, GIVES_UP)
+    acts = (f"Act: search('moon') | query('{wrong}')", f"Act: query('{right}')", "Act: fail('')")
+    with served(MOONS, tmp_path, prefixes=names) as (graph, _):
+        model = ScriptedModel(turns)
+        await prompts(Grasp(model, preset="paper", feedback="always", feedbacks=1), [graph])
+        check("grasp-observed-as-published", written(model.requests[-1].messages[2:]))
+        model = ScriptedModel(acts)
+        await prompts(GrafVonData(model, preset="paper"), [graph])
+        check("graf-von-data-observed-as-published", written(model.requests[-1].messages[2:]))

@@ -51,6 +51,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
 
 
 SPLIT = '{"steps": [], "classes": ["moon"], "entities": %s, "intent": "content"}'
+PUBLISHED = ('{"steps": [], "classes": ["moon"]}', GOOD, "Io and Europa.")
 LEAST = {"shots": 0, "without": "properties", "names": False}
 TALKING = {"decompose": True, "interpret": True}
 BEFORE = (PreviousQuestion("Which moons are there?", "SELECT ?m WHERE { ?m a onto:Moon }"),)
@@ -61,7 +62,10 @@ LICENCE = "And under which licence are they published?"
 @for_each(
     ("name", "replies", "settings", "at", "question"),
     ("1-graph", (GOOD,), {}, 0, ""),
-    ("as-published", (SPLIT % "[]", GOOD, "Io and Europa."), {"preset": "paper"}, 1, ""),
+    ("as-published", PUBLISHED, {"preset": "paper"}, 1, ""),
+    ("decomposition-as-published", PUBLISHED, {"preset": "paper"}, 0, ""),
+    ("interpretation-as-published", PUBLISHED, {"preset": "paper"}, 2, ""),
+    ("2-graphs-as-published", PUBLISHED, {"preset": "paper"}, 1, JOINING),
     ("2-graphs", (GOOD,), {}, 0, JOINING),
     ("revision", (WRONG, GOOD), {}, 1, ""),
     ("decomposition", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 0, ""),
@@ -83,7 +87,7 @@ def test_a_prompt(
         asked = replace(asked, before=BEFORE)
     model = ScriptedModel(replies)
     method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
-    opened = [first, graphs[1]][: 2 if name == "2-graphs" else 1]
+    opened = [first, graphs[1]][: 2 if name.startswith("2-graphs") else 1]
 
     run_coroutine(trace_of(asked, method=method, name="sparql-llm", graphs=opened))
 

@@ -113,6 +113,8 @@ def test_methods_that_consult_others(tmp_path: Path) -> None:
     addresses = {name: one.identity.address for name, one in method.further.items()}
     assert addresses == {"large": "http://y.example/v1", "tiny": "http://z.example/v1"}
     assert method.further["large"].identity.model == "qwen-large"
+    named = place(tmp_path).method("multi-stage", {"entities": "reason", "picker": "large"})
+    assert list(named.further) == ["large"]  # type: ignore[attr-defined]
     # Without names nobody else is asked.
     method = guided(place(tmp_path))
     assert (method.further, method.others) == ({}, {})

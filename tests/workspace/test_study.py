@@ -58,6 +58,13 @@ def study(place: Workspace, *tags: str, **more: object) -> Study:
     return Study(benchmark, "firms", "graph-search", folder, EXPERIMENTS, tags, **more)  # type: ignore[arg-type]
 
 
+def published(place: Workspace, server: LlmServer, **more: object) -> Study:
+    settings = (f"base_url={server.base}/v1", "model=scripted", "provider=openai")
+    wanted = study(place, settings=settings, **more)
+    method = "graf-von-data:preset=paper"
+    return replace(wanted, method=method, experiments=EXPERIMENTS_OF_THE_PAPER)
+
+
 def test_variants_are_made_once_and_what_needs_definitions_is_left_out(place: Workspace) -> None:
     asked: list[str] = []
 
@@ -126,13 +133,7 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     deref = Turn("Think: so.\nAct: deref('http://example.org/hasSeat')")
     query = Turn(f"Think: so.\nAct: query('{QUERY}') | success('Done.')")
     llm_server.turns.extend([deref, query] * len(EXPERIMENTS_OF_THE_PAPER))
-    wanted = replace(
-        study(place),
-        method="graf-von-data:preset=paper",
-        experiments=EXPERIMENTS_OF_THE_PAPER,
-        settings=(f"base_url={llm_server.base}/v1", "model=scripted", "provider=openai"),
-        definitions=read_definitions_of(place, DEFINED),
-    )
+    wanted = published(place, llm_server, definitions=read_definitions_of(place, DEFINED))
 
     found = run_study(place, wanted)
 
@@ -145,6 +146,22 @@ def test_the_method_of_the_paper_is_run_over_all_kinds_of_variants(
     assert found_by(place, "firms.inverse", "office") == []
     asked = len(llm_server.bodies)
     assert run_study(place, wanted).figures == found.figures and len(llm_server.bodies) == asked
+
+
+def test_a_study_goes_on_if_the_model_drafts_no_comment_or_fails(
+    place: Workspace, llm_server: LlmServer
+) -> None:
+    for reply, reason in (
+        ({"error": "asleep"}, "asleep"),
+        ([Turn('{"comments": []}')], "drafted no"),
+    ):
+        llm_server.knows = lambda asked, reply=reply: (
+            reply if asked.get("response_format") else [Turn("Act: fail('no')")]
+        )
+        found = run_study(place, published(place, llm_server))
+
+        assert [one.number for one in found.figures] == list(range(1, 11))
+        assert "experiments 11, 12, 13: " in found.left_out[0] and reason in found.left_out[0]
 
 
 def found_by(place: Workspace, graph: str, word: str) -> list[str]:
@@ -203,7 +220,7 @@ def test_a_row_has_the_settings_of_the_paper_and_what_it_changes(place: Workspac
     }  # fmt: skip
     assert found["Falcon"].missing == "--with 'Falcon'=… names the address of Falcon 2.0"
     assert (
-        rows(place, "multi-stage", "5")["Trained elsewhere + ReFinED"].missing.count("--with") == 2
+        rows(place, "multi-stage", "5")["Trained elsewhere + ReFinED"].missing.count("--with") == 3
     )
     with pytest.raises(SetupError, match="no row of multi-stage needs it"):
         rows(place, "multi-stage", "2", resources={"GENRE": "x"})

@@ -384,8 +384,13 @@ class HttpExchange:
 
     async def _build_status_failure(self, response: httpx2.Response) -> _ExchangeFailure:
         """Return the failure for a reply with an error status."""
-        status = response.status_code
         text = await read_error_text(response.aiter_bytes())
+        failure = self._classify_status(response, text)
+        failure.error.reply = self.redact(text.strip())
+        return failure
+
+    def _classify_status(self, response: httpx2.Response, text: str) -> _ExchangeFailure:
+        status = response.status_code
         kind = classify_error(text)
         details = self.redact(extract_message(text))
         message = f"{self.address} answered with status {status}" + (

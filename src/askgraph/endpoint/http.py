@@ -137,10 +137,15 @@ class HttpEndpoint(FormEndpoint):
         try:
             async with asyncio.timeout(seconds):
                 result = await fetch_result(time.monotonic() + seconds)
-        except errors.QuerySyntaxError:
-            await asyncio.to_thread(
-                check_query, request.query, allowed_services=self.services, prefixes=self.prefixes
-            )
+        except errors.QuerySyntaxError as problem:
+            try:
+                await asyncio.to_thread(
+                    check_query, request.query,
+                    allowed_services=self.services, prefixes=self.prefixes,
+                )  # fmt: skip
+            except errors.QueryError as fault:  # its words are better, if it finds the fault too
+                fault.reply = problem.reply
+                raise fault from problem
             raise
         except TimeoutError as problem:
             raise errors.TimedOut(

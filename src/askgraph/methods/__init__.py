@@ -42,7 +42,7 @@ class Method(Protocol):
 
         missing      why the method cannot answer as configured; empty if it can
         seconds      the time limit of a question; see `answer_with_deadline`
-        further      more language models by name; the setting `models` names them
+        further      more language models by name; the setting `models` or `picker` names them
         others       other methods that it consults, by name; the setting `consult` names them
     """
 

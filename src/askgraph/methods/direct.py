@@ -6,6 +6,7 @@ answer are looked up in the graph so that they can be scored like any answer; th
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,14 +17,15 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import split_tokens
-from askgraph.llm import LanguageModel, Options, System, User
+from askgraph.llm import Assistant, LanguageModel, Message, Options, System, User
 from askgraph.llm.budget import BudgetAccount
 from askgraph.llm.structured import StructuredReply, describe_for_user, parse_structured
-from askgraph.methods.settings import ModelMethodSettings, load_texts
+from askgraph.methods.settings import ModelMethodSettings, check_minimum, load_texts
 from askgraph.methods.shared import Conversation, format_earlier_questions
+from askgraph.methods.shared.examples import Demonstration, find_nearest
 from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_run import build_answer, run_query
+from askgraph.methods.tools.query_run import answer_query, build_answer, run_query
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, record_or_replay
 
 __all__ = ["Direct"]
@@ -34,6 +36,7 @@ SCHEMA: Mapping[str, object] = _TEXTS["schema"]
 _CONFIDENCE = 0.5  # the method has no measure of confidence
 _MAX_ANSWERS = 1_000  # answers to look up in the graph
 _MAX_HITS = 10
+_MAX_SHOT_ANSWERS = 20  # answers of an example that are shown
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,18 @@ class Direct(ModelMethodSettings):
 
     Attributes:
         model: the language model.
+        shots: similar examples of the graph that are shown with their answers.
     """
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
 
     model: LanguageModel
+    shots: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_minimum(self, 0, "shots")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question with the names of the first graph."""
@@ -74,8 +83,9 @@ class _DirectRun:
         before = format_earlier_questions(question, queries=False)
         question_text = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
         options: Options = {**self.method.options, "schema": SCHEMA}
-        messages = (System(INSTRUCTION), User(question_text))
-        conversation = Conversation(self.model, self.account, [*messages], options=options)
+        shots = await record_or_replay("shots", tuple[Message, ...], self.build_shots)
+        messages = [System(INSTRUCTION), *shots, User(question_text)]
+        conversation = Conversation(self.model, self.account, messages, options=options)
         yield conversation.to_prompt("question")
         turn = (await conversation.take_turn()).step
         yield turn
@@ -101,6 +111,33 @@ class _DirectRun:
             self.outcome = Refusal(
                 f"The answer of the model cannot be matched to the graph: {problem}"
             )
+
+    async def build_shots(self) -> tuple[Message, ...]:
+        """Return the nearest examples, the nearest last, each with the names that answer it."""
+        context = self.context
+        examples = context.graph.examples if self.method.shots else ()
+        demonstrations = [Demonstration(example, ()) for example in examples]
+        nearest = await asyncio.to_thread(
+            find_nearest, context.question.text, (), demonstrations, limit=self.method.shots,
+            match="question",
+        )  # fmt: skip
+        messages: list[Message] = []
+        for example in (demonstration.example for demonstration in reversed(nearest)):
+            try:
+                answer = await answer_query(context, example.query, confidence=_CONFIDENCE)
+            except (QueryError, ServiceError):
+                continue  # an example of another graph has no answer here
+            names = [
+                answer.labels.get(term.value, term.value)
+                for column in answer.answer_columns[:1]
+                for term in answer.result.get_column(column)[:_MAX_SHOT_ANSWERS]
+                if isinstance(term, NamedNode | Literal)
+            ]
+            if names or answer.boolean is not None:
+                reply = {"known": True, "yes": answer.boolean, "answers": names}
+                reply_text = json.dumps(reply, ensure_ascii=False)
+                messages += [User(f"Question: {example.question}"), Assistant(reply_text)]
+        return tuple(messages)
 
     def build_query(self, value: Mapping[str, object]) -> str:
         """Build the query that returns the model's answer; empty if the model does not know it."""

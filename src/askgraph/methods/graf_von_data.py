@@ -108,8 +108,9 @@ class GrafVonData(ExplorerSettings):
         if not graphs:
             raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(
-            rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain
-        )
+            rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain,
+            shows_last=self.preset != "paper",
+        )  # fmt: skip
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
         return explore(_GrafVonDataRun, self, question, toolbox, self.model)
 

@@ -54,7 +54,6 @@ INSTRUCTION: str = _TEXTS["instruction"].replace(
 PAPER_INSTRUCTION: str = _TEXTS["paper_instruction"]
 SEVERAL_GRAPHS_RULE: str = _TEXTS["several_graphs_rule"]
 
-DECOMPOSITION_INSTRUCTION: str = _TEXTS["decomposition_instruction"]
 _LIST_FIELDS = ("steps", "classes", "entities")
 DECOMPOSITION_SCHEMA: Mapping[str, object] = _TEXTS["decomposition_schema"]
 """JSON Schema of the model's decomposition."""
@@ -134,8 +133,9 @@ class SparqlLlm(ModelMethodSettings):
             self, question, asked_graphs, account, model, QueryTrials(asked_graphs, self.validate)
         )
         verbalize = partial(
-            verbalize_answer, asked_graphs.get_context, model, account, self.options
-        )
+            verbalize_answer, asked_graphs.get_context, model, account, self.options,
+            raw=self.preset == "paper",
+        )  # fmt: skip
         return run_with_usage(
             run, lambda: asked_graphs.requests, verbalize=verbalize if self.interpret else None
         )
@@ -193,22 +193,23 @@ class _SparqlLlmRun:
 
     async def search(self) -> AsyncGenerator[Step, None]:
         """Decompose, retrieve and write, then revise while there are faults."""
+        method, paper = self.method, self.method.preset == "paper"
         decomposition = Decomposition()
-        if self.method.decompose:
+        if method.decompose:
+            prefix = "paper_" if paper else ""
+            schema = _TEXTS[f"{prefix}decomposition_schema"]
+            instruction = _TEXTS[f"{prefix}decomposition_instruction"]
             conversation = self.start_conversation(
-                [System(DECOMPOSITION_INSTRUCTION), User(self.question.text)],
-                schema=DECOMPOSITION_SCHEMA,
+                [System(instruction), User(self.question.text)], schema=schema
             )
             yield conversation.to_prompt("decomposition")
             turn = (await conversation.take_turn()).step
             yield turn
-            decomposition = parse_decomposition(turn.choice)
+            decomposition = parse_decomposition(turn.choice, schema)
             if decomposition.problem:
                 yield Thought(describe_for_user(decomposition.problem, advise=False))
         several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
-        paper = self.method.preset == "paper"
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
-        method = self.method
         without = method.without.split("+")
         parts = ShapeParts(*(name not in without for name in _SHAPE_PARTS))
         retrieve = partial(
@@ -223,7 +224,7 @@ class _SparqlLlmRun:
                 method.embedder,
                 parts,
                 diverse=method.diverse,
-                published=method.preset == "paper",
+                published=paper,
             ),
             parts=decomposition.parts,
             is_about_dataset=decomposition.about_resource,
@@ -280,11 +281,13 @@ class Decomposition:
     problem: str = ""
 
 
-def parse_decomposition(choice: Choice) -> Decomposition:
+def parse_decomposition(
+    choice: Choice, schema: Mapping[str, object] = DECOMPOSITION_SCHEMA
+) -> Decomposition:
     """Parse the decomposition in a model's reply; an unreadable reply sets only `problem`."""
-    match parse_structured(choice, DECOMPOSITION_SCHEMA):
+    match parse_structured(choice, schema):
         case StructuredReply(value):
-            lists = [value[name] for name in _LIST_FIELDS]
+            lists = [value.get(name) for name in _LIST_FIELDS]
             short_lists = [part[:_MAX_LIST_ITEMS] for part in lists if isinstance(part, list)]
             texts = [
                 str(item)[:_MAX_ITEM_CHARACTERS]
@@ -292,6 +295,6 @@ def parse_decomposition(choice: Choice) -> Decomposition:
                 for item in part
                 if str(item)
             ]
-            return Decomposition(tuple(dict.fromkeys(texts)), value["intent"] == "resource")
+            return Decomposition(tuple(dict.fromkeys(texts)), value.get("intent") == "resource")
         case unfit:
             return Decomposition(problem=unfit.feedback)

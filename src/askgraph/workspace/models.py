@@ -385,14 +385,16 @@ def _resolve_further_models(
     server = {key: settings[key] for key in MODEL_SETTINGS if key != "model" and key in settings}
     log = {key: server[key] for key in ("sent",) if key in server}
     further: dict[str, LanguageModel] = {}
-    for name in _parse_names(plugin, settings, "further", "models", "LanguageModel"):
+    setting = "models" if "models" in _get_fields(plugin) else "picker"
+    for name in _parse_names(plugin, settings, "further", setting, "LanguageModel"):
         tables = load_model_tables(folder)
         try:
             further[name] = models.get_model(name, **(log if name in tables else server))
         except SetupError as error:
             table_names = ", ".join(tables) or "none"
             raise SetupError(
-                f"'models' names {name!r}: {error}. Available tables [models.NAME]: {table_names}"
+                f"{setting!r} names {name!r}: {error}. Available tables [models.NAME]: "
+                f"{table_names}"
             ) from error
     return {**settings, "further": further} if further else dict(settings)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from askgraph import plugins
-from askgraph.errors import NoModel, SetupError
+from askgraph.errors import AskgraphError, BudgetSpent, NoModel, ServiceError, SetupError
 from askgraph.evaluation import studies
 from askgraph.evaluation.reports import Interval
 from askgraph.evaluation.reports.failures import sum_usage
@@ -142,45 +142,63 @@ def run_study(
 ) -> StudyResult:
     """Run missing experiments of a study, and return its figures.
 
-    `progress` returns the callback of a run, by its name. Raises `SetupError` like an
-    evaluation.
+    An experiment whose graph cannot be made or asked is left out, with the reason. `progress`
+    returns the callback of a run, by its name.
+
+    Raises:
+        AskgraphError: no experiment could run; the error of the first one.
     """
     _check_names(workspace, study)
     figures: dict[Experiment, Figures] = {}
     records: dict[Experiment, tuple[Record, ...]] = {}
     done: dict[str, tuple[Record, ...]] = {}
     experiments_by_requirement: dict[str, list[str]] = {}
+    failures: list[AskgraphError] = []
     for experiment in study.experiments:
-        if requirement := find_missing_requirement(workspace, study, experiment):
+        requirement = find_missing_requirement(workspace, study, experiment)
+        name = study.get_run_name(experiment)
+        try:
+            if not requirement and name not in done:
+                graph = _prepare_variant(workspace, study, experiment, index_progress)
+                run_progress = progress(name) if progress else None
+                done[name] = _run_experiment(workspace, study, experiment, graph, run_progress)
+        except (SetupError, ServiceError, BudgetSpent) as error:
+            failures.append(error)
+            requirement = str(error)
+        if requirement:
             experiments_by_requirement.setdefault(requirement, []).append(str(experiment.number))
             continue
-        graph = _prepare_variant(workspace, study, experiment, index_progress)
-        name = study.get_run_name(experiment)
-        if name not in done:
-            boundaries = [f"individuals={experiment.individuals}", f"schema={experiment.schema}"]
-            boundary_settings = boundaries if study.has_boundaries else []
-            selection = replace(study.selection, graph=graph)
-            run_options = RunOptions(
-                methods=parse_method_choices([study.method], [*study.settings, *boundary_settings]),
-                repeat=study.repeat,
-                metric=study.metric,
-                chosen=selection.to_json(),
-            )
-            done[name] = run_to_completion(
-                workspace,
-                study.select_questions(workspace, graph),
-                run_options,
-                selection,
-                study.folder / name,
-                progress=progress(name) if progress else None,
-            ).records
         records[experiment] = done[name]
         figures[experiment] = compute_figures(done[name], study.metric, study.tags)
+    if failures and not figures:
+        raise failures[0]
     left_out = (
         f"experiment{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {requirement}"
         for requirement, numbers in experiments_by_requirement.items()
     )
     return StudyResult(figures, records, study.has_boundaries, tuple(left_out))
+
+
+def _run_experiment(
+    workspace: Workspace, study: Study, experiment: Experiment, graph: str, progress: Told | None
+) -> tuple[Record, ...]:
+    boundaries = [f"individuals={experiment.individuals}", f"schema={experiment.schema}"]
+    boundary_settings = boundaries if study.has_boundaries else []
+    selection = replace(study.selection, graph=graph)
+    run_options = RunOptions(
+        methods=parse_method_choices([study.method], [*study.settings, *boundary_settings]),
+        repeat=study.repeat,
+        metric=study.metric,
+        chosen=selection.to_json(),
+    )
+    return run_to_completion(
+        workspace,
+        study.select_questions(workspace, graph),
+        run_options,
+        selection,
+        study.folder / study.get_run_name(experiment),
+        progress=progress,
+    ).records
 
 
 def find_missing_requirement(workspace: Workspace, study: Study, experiment: Experiment) -> str:
@@ -242,6 +260,10 @@ def _prepare_variant(
                 **(study.drafting_model or {}),
                 progress=progress,
             )
+            if not comments.comments:
+                raise SetupError(
+                    f"the model drafted no comment: remove {study.comments_file} to ask it again"
+                )
         inverse = build_advised_definitions(
             workspace, study.graph, _INVERSE_ADVICE, progress=progress
         )
@@ -260,6 +282,8 @@ def _prepare_variant(
             comments.comments,
             prefixes={**inverse.prefixes, **shortcuts.prefixes, **comments.prefixes},
         )
+    if not definitions:
+        return study.graph  # it is its own variant: there is nothing to add
     name = f"{study.graph}.{experiment.variant}"
     definitions_file = workspace.folder / "enrichments" / f"{name}.toml"
     if variant_settings := workspace.graphs().get(name):

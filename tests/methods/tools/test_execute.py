@@ -25,11 +25,6 @@ PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 UNREADABLE = re.escape(
     "the query failed: '}' was not expected here: expected a variable, an IRI or a value\n}\n^"
 )
-LABELLED = (
-    ".*there are results; with it there are none.*"
-    r"ignoring upper and lower case \(1 rows\): SELECT \?p"
-)
-LACKING = "the graph has no onto:orbit; nearest: onto:orbits"
 
 
 def test_of_many_rows_and_columns_the_first_and_the_last_are_shown(local: KnowledgeGraph) -> None:
@@ -171,21 +166,6 @@ def test_a_page_shows_texts_that_a_whole_result_cuts() -> None:
 
     assert told not in whole.text and "…" in whole.text
     assert told in page.text
-
-
-@for_each(
-    ("query", "text", "seen"),
-    ('SELECT ?p { ?p a onto:Planet ; rdfs:label "jupiter" }', LABELLED, "onto#Planet"),
-    ("SELECT ?m { ?m onto:orbit :Mars }", LACKING, "onto#orbits"),
-    ("SELECT ?m { ?m onto:orbits :Mars }", "the query has a result: run it$", ""),
-    ("SELECT ?m { ?m onto:orbits }", "the query failed: ", ""),
-)
-def test_an_empty_query_comes_with_some_that_give_rows(query: str, text: str, seen: str) -> None:
-    with served(MOONS, PREFIXES) as (_, graph):
-        found = called(toolbox(graph), "why_empty", query=query)
-
-    assert re.match(text, found.text, re.DOTALL)
-    assert not seen or f"http://example.org/{seen}" in found.seen
 
 
 MARS = "SELECT ?moon ?radius { ?moon onto:orbits :Mars ; onto:radius ?radius }"

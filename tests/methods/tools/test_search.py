@@ -171,23 +171,6 @@ async def test_only_objects_of_the_property_are_found_the_most_frequent_without_
     assert line_with(value, '- "1655"^^xsd:gYear | ont:discoveryYear'), "as in a query"
 
 
-async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Path) -> None:
-    turtle = """
-    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-    :f1 :delivers :n81 ; rdfs:label "first" . :n81 :part :bolt ; :plant :graz .
-    :f2 :delivers :n82 ; rdfs:label "second" . :n82 :part :nut ; :plant :graz .
-    :f3 :delivers [ :part :bolt ; :note "urgent" ] ; rdfs:label "third" .
-    :bolt rdfs:label "hex bolt" . :nut rdfs:label "wing nut" . :graz rdfs:label "Graz" .
-    """
-    tool = "search_object_of_property"
-    with served(turtle, tmp_path, prefixes={"": "http://example.org/"}) as (graph, _):
-        named = await called(graph, tool, property=":delivers", query="wing nut")
-        blank = await called(graph, tool, property=":delivers", query="urgent")
-    assert "- :n82 | no label; " in named.text and ":n81" not in named.text
-    assert '"wing nut' in named.text or 'wing nut"' in named.text
-    assert "a blank node" in blank.text and "urgent" in blank.text
-
-
 @for_each(
     ("sparql", "query", "line", "end"),
         ("{ ?m a ont:Moon ; ont:orbits ?search }", "", "- space:Saturn a ont:Planet", "18× here"),
@@ -336,11 +319,3 @@ async def test_what_is_no_term_is_refused_or_left_out(space: KnowledgeGraph, tex
         return
     with pytest.raises(QueryError):
         await called(space, "search_constrained", **arguments)
-
-
-async def test_blank_nodes_are_told_by_what_they_hold(tmp_path: Path) -> None:
-    notes = '@prefix : <http://e.org/> . [] :title "Shopping" ; :next [ :title "Cooking" ] .'
-    search: dict[str, Any] = {"position": "object", "property": ":next", "query": "cooking"}
-    with served(notes, tmp_path, prefixes={"": "http://e.org/"}) as (graph, _):
-        found = await called(graph, "search_constrained", **search)
-    assert '- a blank node | no label; "Cooking"' in found.text

@@ -209,7 +209,9 @@ class _DfslRun:
             question_terms,
             demonstrations,
             queries=method.n if method.hypotheses == "prompt" else 1,
-            display=TermDisplay(method.iris, method.without, method.preset == "paper"),
+            display=TermDisplay(
+                method.iris, method.without, method.preset == "paper", method.variant == "fixed"
+            ),
         )
         return prompt, len(demonstrations)
 

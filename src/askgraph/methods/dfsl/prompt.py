@@ -24,11 +24,13 @@ from askgraph.methods.tools.hits import format_entities
 from askgraph.methods.tools.mentions import find_mentions
 from askgraph.methods.tools.rendering import TermWriter, fetch_labels
 from askgraph.methods.tools.schema_lines import SchemaLines, SchemaSlice, write_schema_names
+from askgraph.methods.tools.term_text import extract_iris
 from askgraph.methods.tools.terms import find_relations
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Prompt
 
 _MAX_SCHEMA_TERMS = 15  # predicates and classes
@@ -45,6 +47,7 @@ SEVERAL_QUERIES_RULE: str = _TEXTS["several_queries_rule"]
 
 PAPER_TASK: str = _TEXTS["paper_task"]
 PAPER_TERMS_RULE: str = _TEXTS["paper_terms_rule"]
+PAPER_PATHS_RULE: str = _TEXTS["paper_paths_rule"]
 PAPER_EXAMPLES_RULE: str = _TEXTS["paper_examples_rule"]
 PAPER_SEVERAL_QUERIES_RULE: str = _TEXTS["paper_several_queries_rule"]
 ABLATIONS = ("", "entities", "relations", "both")
@@ -57,7 +60,8 @@ class TermDisplay:
 
     iris: bool = False  # IRIs in full, not as prefixed names
     without: str = ""  # the kind of terms that is left out
-    paper: bool = False  # the task in the words of the paper
+    paper: bool = False  # the parts of the paper's prompts, in their order
+    fixed: bool = False  # the examples are the same for all questions
 
 
 def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTerm, ...]:
@@ -181,6 +185,8 @@ def build_few_shot_prompt(
         rules = (
             [PAPER_TERMS_RULE.format(given=f"the {' and '.join(term_kinds)}")] if term_kinds else []
         )
+        if rules and display.fixed:
+            rules[0] += f" {PAPER_PATHS_RULE}"
         rules += (
             [PAPER_EXAMPLES_RULE]
             if demonstrations
@@ -202,13 +208,17 @@ def build_few_shot_prompt(
     task_texts = (task, *format_glossary(context.question, [context.graph]), earlier_questions)
     task = "\n\n".join(filter(None, task_texts))
     writer, prefixes = TermWriter(context), context.graph.prefixes
-    format_terms = partial(_format_question, writer=writer, iris=display.iris)
+    format_terms = partial(_format_question, writer=writer, display=display)
+    gold, tag = "" if display.fixed else "Gold ", "SPARQL" if display.paper else "sparql"
     parts = []
     for demonstration in demonstrations:
         query = demonstration.example.query
         shown_query = query.strip() if display.iris else format_query(query, prefixes)
-        head = format_terms(demonstration.example.question, QuestionTerms(demonstration.terms))
-        parts.append(f"{head}\n<sparql>\n{shown_query}\n</sparql>")
+        terms = demonstration.terms
+        if display.paper and RDF_TYPE in extract_iris(query, types=True):
+            terms += remove_terms([ExampleTerm(RDF_TYPE, "type", True)], display.without)
+        head = format_terms(demonstration.example.question, QuestionTerms(terms), gold=gold)
+        parts.append(f"{head}\n<{tag}>\n{shown_query}\n</{tag}>")
     parts.append(format_terms(context.question.text, question_terms or QuestionTerms(())))
     return Prompt("question", (System(task), User("\n###\n".join(parts))))
 
@@ -241,16 +251,22 @@ def _has_own_terms(profile: Profile, demonstrations: Sequence[Demonstration]) ->
     ) >= len(demonstrations)
 
 
-def _format_question(question: str, shown: QuestionTerms, *, writer: TermWriter, iris: bool) -> str:
+def _format_question(
+    question: str, shown: QuestionTerms, *, writer: TermWriter, display: TermDisplay, gold: str = ""
+) -> str:
     entities, relations = (
         [
-            _format_term(term, writer, iris=iris)
+            _format_term(term, writer, iris=display.iris)
             for term in shown.terms
             if term.is_relation is is_relation
         ]
         for is_relation in (False, True)
     )
     lines = [f"Question: {question}"]
+    if display.paper:
+        for name, texts in (("Entities", entities), ("Relations", relations)):
+            lines += [f"{gold}{name}:", ", ".join(texts)] if texts else []
+        return "\n".join([*lines, "", "Query:"])
     if entities:
         lines.append(f"Entities: {', '.join(entities)}")
     if shown.values:

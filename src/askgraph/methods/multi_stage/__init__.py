@@ -20,7 +20,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.linkers import EntitySpan, create_linker
 from askgraph.index.names import ItemKind
-from askgraph.llm import LanguageModel
+from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import (
     PaperPreset,
@@ -33,7 +33,6 @@ from askgraph.methods import settings as method_settings
 from askgraph.methods.multi_stage.staged_terms import (
     ENTITY_KINDS,
     LinkedContext,
-    ask_model,
     build_findings,
     build_pick_prompt,
     link_context,
@@ -91,6 +90,7 @@ class MultiStage(method_settings.SpendingSettings):
 
     Attributes:
         model: the language model for reason, writer and interpret.
+        picker: another language model for reason.
         preset: best (ours), or paper (as published).
         entities: how entities are found: linked, reason, given, outside or proposed.
         predicates: how predicates are found: linked, reason, given, outside or proposed.
@@ -147,6 +147,8 @@ class MultiStage(method_settings.SpendingSettings):
     n: int = 5
     answer_from: float = 0.0
     rows: int = 10_000
+    picker: str = ""
+    further: Mapping[str, LanguageModel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -334,15 +336,21 @@ class _MultiStageRun:
                 bm25=parse_bm25(bm25),
                 min_predicates=min_predicates,
             )
-            return resources, build_pick_prompt(self.context, key, resources)
+            preset = self.method.preset
+            return resources, build_pick_prompt(self.context, key, resources, preset=preset)
 
         candidates, prompt = await record_or_replay(
             key, tuple[tuple[Resource, ...], Prompt], retrieve
         )
-        if self.model is None or not candidates:
+        model = self.model
+        for picker in self.method.further.values():
+            model = self.method.charge(picker, self.account)
+        if model is None or not candidates:
             return
         yield prompt
-        for turn in await ask_model(self.model, self.account, prompt):
+        options = Options(temperature=0.0)
+        talk = shared.Conversation(model, self.account, [*prompt.messages], options=options)
+        for turn in await talk.sample_replies(1):
             yield turn
             text = turn.choice.text
 

@@ -7,7 +7,7 @@ the proposals of graph search are ours.
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,14 +18,13 @@ from askgraph.graph.profile import PredicateProfile
 from askgraph.index import Resource
 from askgraph.index.linkers import EntitySpan
 from askgraph.index.names import ItemKind
-from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.llm.budget import BudgetAccount
+from askgraph.llm import System, User
 from askgraph.methods.settings import load_texts
-from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
+from askgraph.methods.tools.term_text import ABSOLUTE_IRI
 from askgraph.methods.tools.terms import filter_unknown_iris, find_relations
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
@@ -36,7 +35,7 @@ from askgraph.search.rank import cluster_candidates
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.serializer import render_query
-from askgraph.trace import Findings, Mention, ModelTurn, Prompt
+from askgraph.trace import Findings, Mention, Prompt
 
 ENTITY_KINDS = (ItemKind.ENTITY, ItemKind.CLASS, ItemKind.VALUE)
 
@@ -173,7 +172,7 @@ async def list_external_entities(
     """
     context = linked_context.context
     best_spans = _select_best_spans(
-        span for span in spans if not span.relation and _is_iri(span.iri)
+        span for span in spans if not span.relation and ABSOLUTE_IRI.fullmatch(span.iri)
     )
     unknown_set = set(await filter_unknown_iris(context, best_spans))
     best_spans = {iri: span for iri, span in best_spans.items() if iri not in unknown_set}
@@ -227,14 +226,6 @@ def _select_best_spans(spans: Iterable[EntitySpan]) -> dict[str, EntitySpan]:
     return best_spans
 
 
-def _is_iri(text: str) -> bool:
-    try:
-        NamedNode(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _find_span_positions(linked_context: LinkedContext, span: EntitySpan) -> tuple[int, ...]:
     tokens = linked_context.linked.reading.tokens
     return tuple(
@@ -254,9 +245,7 @@ _PICK_LINE = re.compile(
 _NONE_WORD = re.compile(r"\bnone\b", re.IGNORECASE)
 
 _TEXTS = load_texts("multi-stage")
-_ENTITY_INSTRUCTION: str = _TEXTS["entity_instruction"]
-
-_PREDICATE_INSTRUCTION: str = _TEXTS["predicate_instruction"]
+_INSTRUCTIONS: Mapping[str, Mapping[str, str]] = _TEXTS["pick_instructions"]
 
 
 async def retrieve_candidates(
@@ -299,27 +288,22 @@ async def retrieve_candidates(
     return tuple(hit.item for hit in hits if hit.item.iri in kept_iris)[:limit]
 
 
-def build_pick_prompt(context: Context, key: str, candidates: Sequence[Resource]) -> Prompt:
+def build_pick_prompt(
+    context: Context, key: str, candidates: Sequence[Resource], *, preset: str = "best"
+) -> Prompt:
     """Build the prompt that asks the model to pick entities or predicates."""
+    shorten = context.graph.prefixes.shorten if preset == "paper" else lambda _: ""
     lines = "\n".join(
-        f"{number}. {_format_candidate(candidate)}"
+        f"{number}. {shorten(candidate.iri)} {_format_candidate(candidate)}".replace(".  ", ". ")
         for number, candidate in enumerate(candidates, start=1)
     )
-    instruction = _ENTITY_INSTRUCTION if key == "entities" else _PREDICATE_INSTRUCTION
+    instruction = _INSTRUCTIONS[preset][key]
     purpose = "pick entities" if key == "entities" else "pick predicates"
     glossary_texts = format_glossary(context.question, [context.graph])
     message_text = "\n\n".join(
         (*glossary_texts, f"Question: {context.question.text}", f"Candidates\n{lines}")
     )
     return Prompt(purpose, (System(instruction), User(message_text)))
-
-
-async def ask_model(
-    model: LanguageModel, account: BudgetAccount, prompt: Prompt
-) -> tuple[ModelTurn, ...]:
-    """Ask once at temperature 0, and return the model's turns with their usage."""
-    options = Options(temperature=0.0)
-    return await Conversation(model, account, [*prompt.messages], options=options).sample_replies(1)
 
 
 def parse_picked_numbers(text: str, max_number: int) -> tuple[int, ...]:

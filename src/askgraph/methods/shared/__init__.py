@@ -34,6 +34,7 @@ from askgraph.llm.structured import detect_loop, find_reply_problem
 from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.rendering import clip_text, render_table
+from askgraph.sparql.results import get_result_format, serialize_result
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -404,6 +405,7 @@ def format_earlier_questions(question: Question, *, queries: bool = True) -> str
 
 _TEXTS = load_texts("shared")
 INTERPRETATION_INSTRUCTION: str = _TEXTS["interpretation_instruction"]
+_MAX_RAW_ROWS = 1_000
 _PREVIEW_LIMITS = ToolLimits(rows=5, columns=4, clip=30)
 _MAX_QUESTION_CHARACTERS, _MAX_WORDS_CHARACTERS, _MAX_ROWS_CHARACTERS = 240, 160, 380  # characters
 
@@ -414,16 +416,20 @@ async def verbalize_answer(
     account: BudgetAccount,
     options: Options,
     answer: Answer,
+    *,
+    raw: bool = False,
 ) -> AsyncGenerator[Step, None]:
     """Ask a model to put an answer in words; a failure of the model is a thought.
 
     This is the last step of SPARQL-LLM (Smeros et al., arXiv 2512.14277, section 3.2.4), for any
-    method: one short call with the first rows of the result.
+    method: one short call with the first rows of the result, or with the `raw` result.
     """
     context = context_of(answer)
     try:
         messages = await record_or_replay(
-            "words", tuple[Message, ...], lambda: build_interpretation_messages(context, answer)
+            "words",
+            tuple[Message, ...],
+            lambda: build_interpretation_messages(context, answer, raw=raw),
         )
         conversation = Conversation(model, account, [*messages], options=options)
         yield conversation.to_prompt("interpretation")
@@ -457,23 +463,29 @@ async def answer_in_words(
             async with aclosing(
                 verbalize_answer(build_context, charged_model, account, Options(), step)
             ) as verbalization_steps:
-                async for verbalization_step in verbalization_steps:
-                    yield verbalization_step
-                    text = (
-                        verbalization_step.choice.text
-                        if isinstance(verbalization_step, ModelTurn)
-                        else text
-                    )
+                async for new_step in verbalization_steps:
+                    yield new_step
+                    text = new_step.choice.text if isinstance(new_step, ModelTurn) else text
             usage = step.usage + get_usage(account)
             yield replace(step, interpretation=" ".join(text.split()), usage=usage)
 
 
-async def build_interpretation_messages(context: Context, answer: Answer) -> list[System | User]:
+async def build_interpretation_messages(
+    context: Context, answer: Answer, *, raw: bool = False
+) -> list[System | User]:
     """Build the messages that ask for an answer in words, in at most about 300 tokens.
+
+    With `raw`, they hold the query and its result as tab-separated values, at most 1,000 rows.
 
     Raises:
         ServiceError: labels are needed and the graph is down.
     """
+    if raw:
+        rows = replace(answer.result, rows=answer.result.rows[:_MAX_RAW_ROWS])
+        result = rows if answer.boolean is None else answer.boolean
+        table = serialize_result(result, get_result_format("tsv", result))
+        parts = [context.question.text, f"Query:\n{answer.query}", f"Result:\n{table.decode()}"]
+        return [System(INTERPRETATION_INSTRUCTION), User("\n\n".join(parts))]
     if answer.boolean is not None:
         rows_text = "yes" if answer.boolean else "no"
     else:

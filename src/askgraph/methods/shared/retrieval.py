@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from askgraph.errors import QueryError
-from askgraph.graph import KnowledgeGraph
+from askgraph.graph import KnowledgeGraph, get_service_iri
 from askgraph.index.names import split_tokens, stem_word
 from askgraph.llm import estimate_tokens
 from askgraph.methods.settings import load_texts
@@ -287,6 +287,8 @@ def _build_example_texts(
         graph_line = (
             f"{GRAPH_LINE_PREFIX}{nearby_example.graph.name}\n" if graphs.has_several else ""
         )
+        if content.published:
+            graph_line = f"# endpoint: {get_service_iri(nearby_example.graph)}\n"
         query = nearby_example.example.query
         with suppress(QueryError):
             query = declare_prefixes(query, nearby_example.graph.prefixes.namespaces)
@@ -298,8 +300,9 @@ def _build_example_texts(
             if (wording.language or "").startswith(language)
         )
         question_text = " ".join(next(matching_wordings, nearby_example.example.question).split())
+        mark = "- " if content.published else ""
         example_texts.append(
-            TextVariants((f"{question_text}\n```sparql\n{graph_line}{query}\n```",))
+            TextVariants((f"{mark}{question_text}\n```sparql\n{graph_line}{query}\n```",))
         )
     return example_texts
 
@@ -332,9 +335,13 @@ def _join_texts(
     listed: bool,
 ) -> str:
     *stable_texts, question = fixed_texts
-    examples = _add_heading("examples", texts_by_kind["examples"][:: 1 if published else -1])
+    prefix = "published_" if published else ""
+    examples = _add_heading(
+        f"{prefix}examples", texts_by_kind["examples"][:: 1 if published else -1]
+    )
+    shapes = texts_by_kind["shapes"]
     schema = [
-        *(texts_by_kind["shapes"] if listed else _add_heading("shapes", texts_by_kind["shapes"])),
+        *(shapes if listed else _add_heading(f"{prefix}shapes", shapes)),
         *_add_heading("near", texts_by_kind["near"]),
     ]
     parts = [

@@ -66,7 +66,8 @@ class ToolLimits:
     text. `candidates` limits the terms within which a search looks, `timeout` (seconds) each query.
     `individuals` and `schema` are the boundaries for describing an entity, and a class or property;
     they override the call, unless "auto". With `plain`, a query runs as written except for
-    prefixes, and a failed or empty one is reported only in the words of the endpoint.
+    prefixes, a failed or empty one is reported only in the words of the endpoint, and a hit is
+    what its index has of it. Of many rows the last are shown too, if `shows_last`.
     """
 
     rows: int = 10
@@ -79,6 +80,7 @@ class ToolLimits:
     individuals: "Boundary" = "auto"
     schema: "Boundary" = "auto"
     plain: bool = False
+    shows_last: bool = True
 
 
 @dataclass(eq=False)

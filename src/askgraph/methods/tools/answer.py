@@ -66,12 +66,12 @@ async def answer(
         final_answer = await query_runs.build_answer(
             context, query_run, names, confidence=confidence
         )
-    except QueryError as problem:
+    except (QueryError, ServiceError) as problem:
         if context.limits.plain:
-            return _refuse(RenderedText(str(problem)))
+            return _refuse(RenderedText(problem.reply or str(problem)))
+        if isinstance(problem, ServiceError):
+            return _refuse(RenderedText(query_faults.explain_failure(problem)))
         return _refuse(await query_faults.explain_fault(context, prepared_query.query, problem))
-    except ServiceError as problem:
-        return _refuse(RenderedText(query_faults.explain_failure(problem)))
     return await _accept(context, query_run, final_answer)
 
 
@@ -80,12 +80,13 @@ async def _accept(
 ) -> Observation:
     """Return the observation that ends the run, with the result for a later review."""
     words = quote(final_answer.words, _MAX_ANSWER_CHARACTERS)
+    head = "answered" if context.limits.plain else f"answered: {words}"
     if final_answer.boolean is not None:
-        text = f"answered: {words}\n{str(final_answer.boolean).lower()}"
+        text = f"{head}\n{str(final_answer.boolean).lower()}"
         return Observation(text, query=query_run.query, rows=1, ends="answer", answer=final_answer)
     result_table = await render_table(context, final_answer.result)
     rows = len(final_answer.result.rows)
-    text = f"answered: {words}\n{result_table.text}"
+    text = f"{head}\n{result_table.text}"
     return Observation(
         text,
         result_table.iris,

@@ -3,15 +3,12 @@
 from dataclasses import replace
 from typing import Annotated
 
-from askgraph.answers.verbalize import list_query_iris
-from askgraph.errors import QueryError, ServiceError
-from askgraph.methods.tools import Context, query_faults, rendering
+from askgraph.methods.tools import Context, rendering
 from askgraph.methods.tools import query_run as query_runs
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
 
-__all__ = ["execute", "why_empty"]
+__all__ = ["execute"]
 
 _MAX_ROWS = 1_000
 _PAGE_CLIP_RATIO = 32  # times as much of a text is shown on a page
@@ -78,47 +75,3 @@ async def _render_result(
             return await rendering.render_table(context, result)
         case GraphResult() as result:
             return await rendering.render_triples(context, result)
-
-
-_MAX_REQUESTS = 24
-_MAX_QUERY_CHARACTERS = 800
-
-
-async def why_empty(
-    context: Context, query: Annotated[str, "SPARQL without a result"]
-) -> Observation:
-    """Find what in a query leaves no result, and changes that give one.
-
-    Names that the graph does not contain come first, with their nearest names; then the part of the
-    query without a match, and at most three changed queries with their numbers of rows. The tool
-    makes at most 24 requests.
-    """
-    text = query_runs.prepare_query(context, query).query
-    try:
-        query_run = await query_runs.run_query(context, text, rows=1)
-        if query_run.result is not False and query_runs.count_rows(query_run):
-            return Observation("the query has a result: run it", query=text, rows=1)
-        unknown = await query_faults.find_unknown_iris(context, text)
-        explanation = await query_faults.explain_unknown_iris(context, text, unknown)
-        emptiness = await query_faults.diagnose_emptiness(context, text, budget=_MAX_REQUESTS)
-    except QueryError as problem:
-        fault = await query_faults.explain_fault(context, text, problem)
-        return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
-    except ServiceError as problem:
-        return Observation(
-            f"the query failed: {query_faults.explain_failure(problem)}", failed=True
-        )
-    lines, iris = [explanation.text] if unknown else [], list(explanation.iris)
-    if emptiness is not None:
-        lines.append(query_faults.join_lines(emptiness.reason))
-    for suggestion in emptiness.suggestions if emptiness else ():
-        laid_out = lay_out_query(suggestion.query, context.graph.prefixes, {})
-        new_query = rendering.clip_text(
-            " ".join(map(str.strip, rendering.list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
-        )
-        change = query_faults.join_lines(suggestion.change)
-        lines.append(f"{change} ({suggestion.results:,} rows): {new_query}")
-        iris += list_query_iris(suggestion.query)
-    if not lines:
-        lines.append("no rows, and no part of the query could be found that is to blame")
-    return Observation("\n".join(lines), tuple(dict.fromkeys(iris)), query=text, rows=0)

@@ -214,19 +214,20 @@ _MAX_HITS_BEFORE_LITERALS = 3  # for things, no values are searched in addition
 class SearchHit:
     """A search hit: a term, its entry in an index, and the name that matched.
 
-    `note` is added by the search, such as how often the term occurs. `is_nameless` nodes have no
-    label; their entry consists of the texts of nodes beside them.
+    `note` is added by the search, such as how often the term occurs.
     """
 
     term: Term
     resource: Resource | None = None
     name: str = ""
     note: str = ""
-    is_nameless: bool = False
 
 
 async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHit]:
-    """Return the best hits of the whole graph, with literals if there are few entities."""
+    """Return the best hits of the whole graph, with literals if there are few entities.
+
+    With plain limits these are the hits of one index, in its order.
+    """
     graph, max_hits = context.graph, context.limits.hits
     words = {stem_word(token) for token in split_tokens(text)}
 
@@ -237,6 +238,8 @@ async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHi
 
     def search_indices() -> list[SearchHit]:
         hits = search_index(graph, sort, text, max_hits)
+        if context.limits.plain:
+            return list(map(to_search_hit, hits))
         if sort == "entities" and len(hits) <= min(_MAX_HITS_BEFORE_LITERALS, max_hits - 1):
             hits += search_index(graph, "literals", text, max_hits - len(hits))
         hits.sort(key=lambda hit: not is_named(hit.item))  # hits in comments only come last
@@ -419,6 +422,29 @@ class HitLines:
     iris: tuple[str, ...] = ()
 
 
+async def format_plain_hits(context: Context, hits: Sequence[SearchHit]) -> HitLines:
+    """Format hits with what an index holds of them: IRI, label and infos.
+
+    No line names a predicate at a hit, a class that only the graph knows, or a count (GRASP, arXiv
+    2507.08107, section 3.4; Henselmann et al. 2025, section 5.1).
+    """
+    writer = await _build_writer(context, hits, ())
+    lines = []
+    for hit in hits:
+        if not isinstance(hit.term, NamedNode):
+            lines.append(_join_parts(writer.write_term(hit.term)))
+            continue
+        iri, head = hit.term.value, writer.write_short(hit.term.value)
+        if label := writer.labels.get(iri) or (hit.resource.label if hit.resource else ""):
+            head += f" {writer.write_description(iri, label)}"
+        infos = (
+            writer.write_description(iri, info)
+            for info in (hit.resource.infos if hit.resource else ())
+        )
+        lines.append(_join_parts(head, ", ".join(infos)))
+    return HitLines(tuple(lines), tuple(writer.written_iris))
+
+
 async def format_entities(
     context: Context, hits: Sequence[SearchHit], *, near: Sequence[str] = ()
 ) -> HitLines:
@@ -581,7 +607,7 @@ async def _build_writer(
     known_labels = {
         hit.resource.iri: hit.resource.label
         for hit in hits
-        if hit.resource is not None and context.graph.arrays is None and not hit.is_nameless
+        if hit.resource is not None and context.graph.arrays is None
     }
     missing_iris = [
         iri for iri in dict.fromkeys([*hit_iris, *further_iris]) if iri not in known_labels

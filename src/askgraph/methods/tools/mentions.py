@@ -99,7 +99,7 @@ async def find_mentions(context: Context, linked: LinkedQuestion) -> list[Search
                 continue
             if _is_similar(words, hit.name) and not _is_class_name(context, hit, words):
                 terms.add(hit.term)
-                mentions.append(SearchHit(hit.term, hit.resource, hit.name, note, hit.is_nameless))
+                mentions.append(SearchHit(hit.term, hit.resource, hit.name, note))
                 note = _build_note(context, words)
     return mentions
 

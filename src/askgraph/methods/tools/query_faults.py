@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 
 from askgraph import errors
 from askgraph.answers.verbalize import list_query_iris
-from askgraph.answers.why_empty import EmptyResultReason, analyse_empty_result
+from askgraph.answers.why_empty import analyse_empty_result
 from askgraph.methods.settings import load_texts
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import look_up_types
@@ -117,9 +117,15 @@ async def explain_empty_result(context: Context, query: str) -> RenderedText:
     try:
         if unknown := await find_unknown_iris(context, query):
             return await explain_unknown_iris(context, query, unknown)
-        diagnosis = await diagnose_emptiness(context, query, budget=_MAX_REQUESTS)
+        labels = await fetch_labels(context, list_query_iris(query))
+        async with asyncio.timeout(context.limits.timeout):
+            diagnosis = await analyse_empty_result(
+                query, context.graph.endpoint, budget=_MAX_REQUESTS, labels=labels
+            )
     except errors.ServiceError as problem:
         return RenderedText(f"why could not be found out: {explain_failure(problem)}")
+    except TimeoutError:
+        return RenderedText("")
     if diagnosis is None:
         return RenderedText("")
     writer = TermWriter(context)
@@ -140,24 +146,6 @@ async def explain_empty_result(context: Context, query: str) -> RenderedText:
 def join_lines(text: str) -> str:
     """Return an explanation on one line, clipped."""
     return clip_text(" ".join(text.split()), _MAX_TEXT_CHARACTERS)
-
-
-async def diagnose_emptiness(
-    context: Context, query: str, *, budget: int
-) -> EmptyResultReason | None:
-    """Return `emptiness` of a query; None after the timeout of a query.
-
-    Raises:
-        ServiceError: the endpoint fails.
-    """
-    labels = await fetch_labels(context, list_query_iris(query))
-    try:
-        async with asyncio.timeout(context.limits.timeout):
-            return await analyse_empty_result(
-                query, context.graph.endpoint, budget=budget, labels=labels
-            )
-    except TimeoutError:
-        return None
 
 
 def find_unseen_iris(context: Context, query: str) -> tuple[str, ...]:

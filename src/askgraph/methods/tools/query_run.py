@@ -79,13 +79,14 @@ async def execute_query(context: Context, query: str, *, rows: int) -> QueryExec
     prepared_query = prepare_query(context, query)
     try:
         query_run = await run_query(context, prepared_query.query, rows=rows)
-    except QueryError as problem:
+    except (QueryError, ServiceError) as problem:
         if context.limits.plain:
-            return Observation(f"the query failed: {problem}", failed=True)
+            return Observation(problem.reply or f"the query failed: {problem}", failed=True)
+        if isinstance(problem, ServiceError):
+            failure_text = faults.explain_failure(problem)
+            return Observation(f"the query failed: {failure_text}", failed=True)
         fault = await faults.explain_fault(context, prepared_query.query, problem)
         return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
-    except ServiceError as problem:
-        return Observation(f"the query failed: {faults.explain_failure(problem)}", failed=True)
     remark = RenderedText("") if context.limits.plain else await _build_remark(context, query_run)
     return QueryExecution(query_run, tuple(prepared_query.notes), remark)
 

@@ -206,18 +206,20 @@ async def render_table(context: Context, result: SelectResult) -> RenderedText:
     if not number:
         return RenderedText(head)
     columns = _select_indices(width, context.limits.columns)
-    rows = _select_indices(number, context.limits.rows)
+    shows_last = context.limits.shows_last
+    rows = _select_indices(number, context.limits.rows, shows_last=shows_last)
     cells = [[result.rows[row][column] for column in columns] for row in rows]
     writer = await TermWriter.from_iris(context, _find_iris(cells))
     names = "|".join(_insert_gap([result.variables[column] for column in columns], columns))
     for limits in _shrink_limits(context.limits):
-        rows = _select_indices(number, limits.rows)
+        rows = _select_indices(number, limits.rows, shows_last=shows_last)
         term_writer = TermWriter(replace(context, limits=limits), writer.labels)
         lines = []
         for row in rows:
             terms = [_write_cell(term_writer, result.rows[row][column]) for column in columns]
             lines.append("|".join(_insert_gap(terms, columns)))
-        summary = head + _describe_selection(rows, "rows") + _describe_selection(columns, "columns")
+        summary = head + _describe_selection(rows, number, "rows")
+        summary += _describe_selection(columns, width, "columns")
         text = "\n".join([summary, names, *_insert_gap(lines, rows)])
         if len(text) <= _MAX_TABLE_CHARACTERS:
             break
@@ -251,10 +253,10 @@ def _write_cell(writer: TermWriter, term: Term | None) -> str:
     return writer.write_term(term)
 
 
-def _select_indices(number: int, max_count: int) -> Sequence[int]:
+def _select_indices(number: int, max_count: int, *, shows_last: bool = True) -> Sequence[int]:
     """Return the indices of the first and the last items, at most `max_count`."""
-    if number <= max_count:
-        return range(number)
+    if number <= max_count or not shows_last:
+        return range(min(number, max_count))
     first = (max_count + 1) // 2
     return [*range(first), *range(number - (max_count - first), number)]
 
@@ -277,10 +279,10 @@ def _format_count(number: int, noun: str, truncated: Truncation | None = None) -
     return f"at least {text} (cut off by {source}: {truncated.reason})"
 
 
-def _describe_selection(indices: Sequence[int], noun: str) -> str:
+def _describe_selection(indices: Sequence[int], number: int, noun: str) -> str:
     gap = _find_gap(indices)
     if gap is None:
-        return ""
+        return f", showing the first {len(indices)} {noun}" if len(indices) < number else ""
     return f", showing the first {gap} and the last {len(indices) - gap} {noun}"
 
 

@@ -1,7 +1,7 @@
 """Search names, values and nodes: in the whole graph, or at one position of a pattern.
 
 For a pattern, a limited query returns candidates first, and then an index is searched within them.
-Terms that no index knows (values, unnamed nodes) are ranked by their own words, in the way that
+Values, which no index may know, are ranked by their own words, in the way that
 `askgraph.index.keyword` ranks names. If there are too many candidates or the query takes too long,
 the best hits of the whole graph are tested.
 """
@@ -28,6 +28,7 @@ from askgraph.methods.tools.hits import (
     SearchHit,
     Sort,
     format_entities,
+    format_plain_hits,
     format_properties,
     parse_count,
     search_graph,
@@ -56,9 +57,7 @@ __all__ = [
 
 _MAX_INDEX_HITS = 50  # hits of an index to rank with terms outside of it
 _MAX_TESTED_HITS = 200  # hits of the whole graph to try if there are too many candidates
-_MAX_SCANNED_CANDIDATES = 5_000  # candidates to search for unnamed nodes
 _SAMPLE_SIZE = 20
-_MAX_NODE_TEXTS = 4
 _PREFIX_SCORE, _TYPO_SCORE = 0.75, 0.5  # score of a prefix, or a word with one wrong letter
 _MIN_TYPO_CHARACTERS = 4
 _MAX_QUOTED_CHARACTERS = 60
@@ -130,9 +129,7 @@ async def search_candidates(
         return [*fitting_hits, *(match for match in matches if match.term not in fitting_terms)][
             :max_hits
         ]
-    if matches or sort == "properties":
-        return matches
-    return await _search_contents(context, candidates, text)
+    return matches
 
 
 def _list_frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> list[SearchHit]:
@@ -235,61 +232,6 @@ def _format_count(count: int) -> str:
     return f"{count:,}× here" if count > 1 else ""
 
 
-async def _search_contents(
-    context: Context, candidates: VariableCandidates, text: str
-) -> list[SearchHit]:
-    """Search unnamed nodes by their values and by the names of the nodes that they link."""
-    # The result is empty if there are too many such nodes.
-
-    def list_unnamed() -> list[Term]:
-        nodes = (term for term in candidates.terms if not isinstance(term, Literal))
-        unknown = (
-            node for node in nodes if _find_resource(context.graph, node, "entities") is None
-        )
-        return (
-            list(islice(unknown, _MAX_TESTED_HITS + 1))
-            if len(candidates.terms) <= _MAX_SCANNED_CANDIDATES
-            else []
-        )
-
-    nodes = await asyncio.to_thread(list_unnamed)
-    if not 0 < len(nodes) <= _MAX_TESTED_HITS:
-        return []
-    variable = candidates.variable
-    where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
-    if any(isinstance(node, BlankNode) for node in nodes):
-        where = to_text(candidates.where)
-    naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
-    name_pattern = (
-        f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
-    )
-    parts = [
-        f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
-        f"{variable} ?askgraph_p ?askgraph_y . {name_pattern}",
-    ]
-    query = (
-        f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
-        f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
-        f"LIMIT {_MAX_TESTED_HITS * _SAMPLE_SIZE}"
-    )
-    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    texts: dict[NamedNode | BlankNode, list[str]] = {}
-    for node, value in result.rows:
-        if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
-            texts.setdefault(node, []).append(value.value)
-    scores = score_keywords(
-        text, [(*node_texts, " ".join(node_texts)) for node_texts in texts.values()]
-    )
-    ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
-    return [
-        SearchHit(
-            node, Resource(node.value, ", ".join(texts[node][:_MAX_NODE_TEXTS])), is_nameless=True
-        )
-        for score, node in ranked[: context.limits.hits]
-        if score
-    ]
-
-
 def score_keywords(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
     """Return the score of the best text of each item; 0 if no keyword matches."""
     keywords = tuple(dict.fromkeys(_split_words(search)))
@@ -379,6 +321,8 @@ async def format_hits(context: Context, hits: Sequence[SearchHit], sort: Sort) -
     """Format hits as lines."""
     if not hits:
         return HitLines()
+    if context.limits.plain:
+        return await format_plain_hits(context, hits)
     return await (format_properties if sort == "properties" else format_entities)(context, hits)
 
 

@@ -25,11 +25,11 @@ ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
 """Matches a full IRI."""
 
 
-def extract_iris(query: str) -> Mapping[str, NameScope]:
+def extract_iris(query: str, *, types: bool = False) -> Mapping[str, NameScope]:
     """Return the IRIs of a query's patterns and conditions, and whether each is a predicate.
 
-    rdf:type, functions, datatypes, names of graphs and the contents of SERVICE are left out. Empty
-    if the query cannot be read.
+    rdf:type, functions, datatypes, names of graphs and the contents of SERVICE are left out; with
+    `types`, rdf:type is not. Empty if the query cannot be read.
     """
     try:
         tree = parse_tree(query)
@@ -39,7 +39,7 @@ def extract_iris(query: str) -> Mapping[str, NameScope]:
     for iri, sort in _find_iris(
         (tree.resources, tree.columns, tree.where, tree.having, tree.order)
     ):
-        if iri != RDF_TYPE:
+        if types or iri != RDF_TYPE:
             kind_by_iri.setdefault(iri, sort)
     return kind_by_iri
 
