@@ -46,7 +46,8 @@ def parse_tool_set(name: str) -> tuple[str, ...]:
     for tool in tools:
         if tool not in plugins.list_names("tool"):
             raise SetupError(
-                f"there is no set of tools {name!r}; available: {', '.join(TOOL_SETS)}; or "
+                plugins.explain_removal("tool", tool)
+                or f"there is no set of tools {name!r}; available: {', '.join(TOOL_SETS)}; or "
                 f"name tools, separated by commas: {', '.join(plugins.list_names('tool'))}"
             )
     return tools
