@@ -95,7 +95,7 @@ def test_a_variant_of_another_name_is_refused(place: Path) -> None:
     ("more", "said"),
     (["--variant", "inverse=nobody"], "no graph 'nobody'"),
     (["--by", "odd"], "no question has the tag 'odd'"),
-    (["--published", "nowhere.jsonl"], "published scores"),
+    (["--published", "nowhere.jsonl"], "cannot read nowhere.jsonl"),
 )
 def test_what_is_wrong_is_said_before_the_first_run(
     place: Path, more: list[str], said: str
