@@ -46,7 +46,7 @@ from askgraph.evaluation.runs.run import BudgetTracker, RunBudget
 from askgraph.methods import closed
 from askgraph.workspace import SEARCH_METHOD, Progress
 from askgraph.workspace.evaluation import evaluate_benchmarks, is_graph_required, score_predictions
-from askgraph.workspace.graphs import prepare_graphs
+from askgraph.workspace.graphs import prepare_graphs, run_and_close
 from askgraph.workspace.models import Models
 from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_method_choices
 from askgraph.workspace.run_sync import run_coroutine
@@ -122,7 +122,7 @@ def evaluate(
             judge=judge_model,
         )  # fmt: skip
         try:
-            run = run_coroutine(figures.run_and_close(models, evaluation))
+            run = run_and_close(models, evaluation)
         except ServiceError:
             if out is not None:
                 typer.echo(
@@ -200,7 +200,7 @@ def score(
             concurrency=concurrency,
             progress=lambda record, done, total: report("scoring", done, total), judge=judge_model,
         )  # fmt: skip
-        run = run_coroutine(figures.run_and_close(models, scoring))
+        run = run_and_close(models, scoring)
     published = {
         (item.method or predictions.name.split(".")[0], item.repeat, item.id): item.published
         for item in prediction_list

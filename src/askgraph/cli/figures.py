@@ -1,7 +1,7 @@
 """Shared options of the commands on benchmarks, and output of figures in the chosen format."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +25,6 @@ from askgraph.evaluation.reports.sheet import (
     to_markdown,
     to_tables,
 )
-from askgraph.evaluation.runs import EvaluationRun
 from askgraph.llm import LanguageModel
 from askgraph.workspace.evaluation import ExecutorOptions
 from askgraph.workspace.models import Models
@@ -143,14 +142,6 @@ class OutputFormat(OptionBundle):
 def create_judge(models: Models, name: str | None, base_url: str | None) -> LanguageModel | None:
     """Return the model that judges, whose replies are cached; None without a name."""
     return models.get_model(name, base_url=base_url, cache=True) if name else None
-
-
-async def run_and_close(models: Models, awaitable: Awaitable[EvaluationRun]) -> EvaluationRun:
-    """Await some work, then close the models."""
-    try:
-        return await awaitable
-    finally:
-        await models.close()
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:

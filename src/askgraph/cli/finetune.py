@@ -52,15 +52,7 @@ def write_pairs(
             common.workspace, chosen, output, graph=graph, form=pair_form, progress=progress
         )
     if json:
-        left_out = [
-            {"id": skipped.id, "reason": skipped.reason} for skipped in pair_counts.left_out
-        ]
-        counts = {
-            "questions": pair_counts.questions,
-            "pairs": pair_counts.pairs,
-            "left_out": left_out,
-        }
-        print_json({**counts, "file": str(output)})
+        print_json({**asdict(pair_counts), "file": str(output)})
         return
     typer.echo(f"{pair_counts.pairs} pairs of {pair_counts.questions} questions, in {output}")
     for skipped in pair_counts.left_out[:5]:

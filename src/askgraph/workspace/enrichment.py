@@ -14,7 +14,6 @@ from askgraph.graph.advice import Advice, AdviceKind, build_definitions, collect
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.definitions import (
     Definitions,
-    TermComment,
     format_definitions,
     read_definitions,
 )
@@ -26,8 +25,8 @@ from askgraph.sparql.prefixes import PrefixMap
 from askgraph.workspace import Progress, Workspace, check_name, ignore_progress
 from askgraph.workspace.build import enrich_endpoint
 from askgraph.workspace.graph_data import load_virtual_paths
+from askgraph.workspace.graphs import run_and_close
 from askgraph.workspace.models import Models
-from askgraph.workspace.run_sync import run_coroutine
 from askgraph.workspace.settings import write_graph_settings
 
 
@@ -90,15 +89,10 @@ def draft_missing_comments(
     prices = models.load_prices(models.resolve_settings(model, **server))
     charged_model = charge_model(models.get_model(model, **server), account, prices=prices)
     progress(f"{len(terms)} terms without a comment", 0, None)
-
-    async def request_comments() -> tuple[TermComment, ...]:
-        try:
-            return await draft_comments(terms, workspace.load_profile(name), charged_model, account)
-        finally:
-            await models.close()
-
-    comments = (*definitions.comments, *run_coroutine(request_comments()))
-    prefixes = {**dict(workspace.load_profile(name).prefixes), **definitions.prefixes}
+    profile = workspace.load_profile(name)
+    drafts = run_and_close(models, draft_comments(terms, profile, charged_model, account))
+    comments = (*definitions.comments, *drafts)
+    prefixes = {**dict(profile.prefixes), **definitions.prefixes}
     return dataclasses.replace(definitions, comments=comments, prefixes=prefixes)
 
 

@@ -635,30 +635,26 @@ def read_examples(
         ServiceError: an endpoint failed.
     """
     if graph_data.is_url(source):
-        return run_coroutine(_fetch_published(GraphSettings(url=source)))
+        return _fetch_published(GraphSettings(url=source))
     if source in workspace.graphs() and not Path(source).exists():
         settings = workspace.graphs()[source]
         own_examples = workspace.load_examples(source)
         if not settings.url:
             return ExampleCollection(own_examples)
-        published = run_coroutine(_fetch_published(settings))
+        published = _fetch_published(settings)
         return ExampleCollection((*own_examples, *published.examples), published.skipped)
     if not Path(source).exists():
         raise SetupError(f"there is no file, folder, URL or graph {source!r} to read examples from")
     return read_example_file(Path(source), format=format)
 
 
-async def _fetch_published(settings: GraphSettings) -> ExampleCollection:
+def _fetch_published(settings: GraphSettings) -> ExampleCollection:
     endpoint = graph_data.create_remote_endpoint(settings)
-    try:
-        items = await fetch_published_examples(endpoint, timeout=settings.timeout)
-    finally:
-        await endpoint.close()
+    items = run_and_close(endpoint, fetch_published_examples(endpoint, timeout=settings.timeout))
     if items or settings.url is None:
         return collect_examples(items)
     try:
-        return collect_examples(
-            await fetch_described_examples(settings.url, guard=graph_data.create_guard(settings))
-        )
+        guard = graph_data.create_guard(settings)
+        return collect_examples(run_coroutine(fetch_described_examples(settings.url, guard=guard)))
     except (ServiceError, SetupError) as error:
         return ExampleCollection((), (SkippedItem(settings.url, str(error)),))

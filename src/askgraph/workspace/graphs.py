@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from askgraph.graph.descriptions import DatasetDescription
     from askgraph.graph.examples import QueryExample
     from askgraph.index import DiskIndex, Resource, SearchIndex
+    from askgraph.workspace.models import Models
 
 _SERVICE_SCHEME = "askgraph:"
 _ALLOWED_SERVICES: ContextVar[Set[str] | None] = ContextVar(
@@ -166,16 +167,16 @@ def prepare_graphs(
 
 
 def run_and_close(
-    opened: KnowledgeGraph | Endpoint, coroutine: Coroutine[Any, Any, Result]
+    opened: "KnowledgeGraph | Endpoint | Models", coroutine: Coroutine[Any, Any, Result]
 ) -> Result:
-    """Run a coroutine over an opened graph or endpoint, and close the endpoint."""
-    endpoint = opened.endpoint if isinstance(opened, KnowledgeGraph) else opened
+    """Run a coroutine that uses a graph, an endpoint or language models, and close them."""
+    resource = opened.endpoint if isinstance(opened, KnowledgeGraph) else opened
 
     async def await_and_close() -> Result:
         try:
             return await coroutine
         finally:
-            await endpoint.close()
+            await resource.close()
 
     return run_coroutine(await_and_close())
 
