@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -57,23 +58,16 @@ class QueryRunner:
         Raises:
             QueryError: it is invalid, it would write, or it reaches beyond the workspace.
         """
-        allowed_services = getattr(graph.endpoint, "services", ())
-        prefixes = graph.prefixes.namespaces
-        checked_query = admit_query(
-            text,
-            allowed_services=allowed_services,
-            prefixes=prefixes,
+        admit = partial(
+            admit_query,
+            allowed_services=getattr(graph.endpoint, "services", ()),
+            prefixes=graph.prefixes.namespaces,
             max_characters=_MAX_SERVICE_QUERY_CHARACTERS,
         )
+        checked_query = admit(text)
         if not default_graphs and not named_graphs:
             return checked_query
-        query_text = replace_dataset(checked_query.text, default_graphs, named_graphs)
-        return admit_query(
-            query_text,
-            allowed_services=allowed_services,
-            prefixes=prefixes,
-            max_characters=_MAX_SERVICE_QUERY_CHARACTERS,
-        )
+        return admit(replace_dataset(checked_query.text, default_graphs, named_graphs))
 
     def wait_turn(self, graph: str) -> AbstractAsyncContextManager[None]:
         """Return a context manager that waits for a turn on a graph; see `TurnQueue.wait_turn`."""

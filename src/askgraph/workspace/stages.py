@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -41,6 +42,8 @@ TERMS_BY_INDEX = {"entities": "entities", "properties": "predicates"}
 """The searched indices, and the terms that each finds."""
 
 GoldLinks = Mapping[tuple[str, str], QueryLinks]
+IndexQueries = dict[str, list[tuple[SearchIndex[Resource], stages.RecallQuery]]]
+"""Questions with their expected results, each after the index of its graph, by benchmark."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,6 @@ class StagesResult:
     run: EvaluationRun
     cases: tuple[stages.StageCase, ...]
     recalls: Mapping[str, Sequence[stages.RecallResult]]
-
-
-@dataclass(frozen=True)
-class IndexQuery:
-    """A question with the index of its graph and the expected results."""
-
-    benchmark: str
-    index: SearchIndex[Resource]
-    expected: stages.RecallQuery
 
 
 async def evaluate_stages(
@@ -96,16 +90,12 @@ async def evaluate_stages(
     async with TaskRunner.from_workspace(workspace) as runner:
         gold = await load_gold_links(runner, benchmarks)
         for key, terms in TERMS_BY_INDEX.items():
-            queries = await build_index_queries(
+            queries_by_benchmark = await build_index_queries(
                 runner, benchmarks, key, gold, progress=index_progress
             )
-            for name, benchmark_recalls in recalls.items():
-                benchmark_queries = [
-                    (query.index, query.expected) for query in queries if query.benchmark == name
-                ]
-                benchmark_recalls.append(
-                    await asyncio.to_thread(stages.measure_recall, terms, benchmark_queries)
-                )
+            for name, queries in queries_by_benchmark.items():
+                recall = await asyncio.to_thread(stages.measure_recall, terms, queries)
+                recalls[name].append(recall)
     cases = tuple(
         stages.build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records
@@ -135,13 +125,13 @@ async def build_index_queries(
     *,
     bm25: Bm25Parameters | None = None,
     progress: Progress = ignore_progress,
-) -> list[IndexQuery]:
+) -> IndexQueries:
     """Return each question with its expected results and the index `key` of its graph.
 
     `progress` reports the building of indices.
     """
     opened: dict[str, SearchIndex[Resource]] = {}
-    queries: list[IndexQuery] = []
+    queries: IndexQueries = {benchmark.name: [] for benchmark in benchmarks}
     sources = {str(source) for benchmark in benchmarks for source in benchmark.graphs}
     for benchmark in benchmarks:
         for question, source in zip(benchmark.questions, benchmark.graphs, strict=True):
@@ -154,13 +144,8 @@ async def build_index_queries(
                 progress(f"indexing {key}", len(opened), len(sources))
             question_links = gold[benchmark.name, question.id]
             iris = question_links.entities if key == "entities" else question_links.predicates
-            queries.append(
-                IndexQuery(
-                    benchmark.name,
-                    opened[str(source)],
-                    stages.RecallQuery(question.text, iris),
-                )
-            )
+            query = stages.RecallQuery(question.text, iris)
+            queries[benchmark.name].append((opened[str(source)], query))
     return queries
 
 
@@ -201,9 +186,7 @@ async def compute_recalls(
             queries = await build_index_queries(
                 runner, [benchmark], key, gold, bm25=parse_bm25(numbers[terms]), progress=progress
             )
-            recall = stages.measure_recall(
-                terms, [(query.index, query.expected) for query in queries]
-            )
+            recall = stages.measure_recall(terms, queries[benchmark.name])
             recalls |= {f"{terms} @{limit}": share for limit, share in recall.shares_by_limit}
     return recalls
 
@@ -262,9 +245,7 @@ async def tune_bm25(
             ) -> stages.RecallResult:
                 work = build_index_queries(runner, benchmarks, key, gold, bm25=bm25)
                 queries = asyncio.run_coroutine_threadsafe(work, loop).result()
-                return stages.measure_recall(
-                    measured_terms, [(query.index, query.expected) for query in queries]
-                )
+                return stages.measure_recall(measured_terms, [*chain(*queries.values())])
 
             def report_progress(done: int, what: str = terms) -> None:
                 progress(f"k1 and b for {what}", done, stages.MAX_EVALUATION_COUNT)

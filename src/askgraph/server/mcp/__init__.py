@@ -89,7 +89,18 @@ async def _get_metadata(graph: str) -> mcp_access.GraphMetadata:
 
 
 async def _read_profile(graph: str) -> str:
-    return "\n".join(_format_profile(await _get_metadata(graph)))
+    metadata = await _get_metadata(graph)
+    profile = metadata.profile
+    lines = [f"# {metadata.name}: {profile.triples:,} triples", f"# {mcp_access.NOTICE}"]
+    if profile.languages:
+        tags = ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
+        lines.append(f"languages: {tags}")
+    lines += ["", f"{len(profile.classes):,} classes"]
+    lines += mcp_access.format_classes(metadata, "en", limit=_MAX_CLASSES)
+    lines += ["", f"{len(profile.predicates):,} predicates"]
+    predicates = profile.predicates[:_MAX_PREDICATES]
+    lines += [_format_predicate(predicate, metadata) for predicate in predicates]
+    return "\n".join(lines)
 
 
 async def _read_prefixes(graph: str) -> str:
@@ -136,22 +147,6 @@ _RESOURCES = {
     ),
 }
 """The resources of each graph by name: reader, description and media type."""
-
-
-def _format_profile(graph: mcp_access.GraphMetadata) -> Iterator[str]:
-    profile = graph.profile
-    yield f"# {graph.name}: {profile.triples:,} triples"
-    yield f"# {mcp_access.NOTICE}"
-    if profile.languages:
-        yield "languages: " + ", ".join(f"{tag} ({n:,})" for tag, n in profile.languages[:10])
-    yield ""
-    yield f"{len(profile.classes):,} classes"
-    yield from mcp_access.format_classes(graph, "en", limit=_MAX_CLASSES)
-    yield ""
-    yield f"{len(profile.predicates):,} predicates"
-    yield from (
-        _format_predicate(predicate, graph) for predicate in profile.predicates[:_MAX_PREDICATES]
-    )
 
 
 def _format_predicate(predicate: PredicateProfile, graph: mcp_access.GraphMetadata) -> str:
