@@ -20,7 +20,6 @@ from askgraph.cli.output import (
 )
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.gold.frozen import read_frozen_gold
 from askgraph.evaluation.questions import filter_by_graph
 from askgraph.evaluation.reports.compare import (
     ComparisonSide,
@@ -50,7 +49,12 @@ from askgraph.workspace.graphs import prepare_graphs, run_and_close
 from askgraph.workspace.models import Models
 from askgraph.workspace.plans import BenchmarkQuestions, RunOptions, parse_method_choices
 from askgraph.workspace.run_sync import run_coroutine
-from askgraph.workspace.selection import get_benchmark_name, resolve_graph, select_benchmarks
+from askgraph.workspace.selection import (
+    attach_gold,
+    get_benchmark_name,
+    resolve_graph,
+    select_benchmarks,
+)
 
 
 def evaluate(
@@ -176,9 +180,7 @@ def score(
     prediction_list = read_predictions(predictions)
     name, contents = reading.read_contents(benchmark)
     questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
-    if gold is not None:
-        frozen = read_frozen_gold(gold)
-        questions = tuple(frozen.set_stored_answer(question) for question in questions)
+    questions = attach_gold(questions, gold)
     selected_questions = BenchmarkQuestions(
         get_benchmark_name(benchmark), benchmark, name, contents, questions, ()
     )

@@ -3,6 +3,7 @@
 import json as text_of_json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -48,13 +49,7 @@ def check(
     workspace_models, tables = Models(folder), load_model_tables(folder)
     settings = workspace_models.resolve_settings(name, base_url=base_url)
     try:
-        probe = run_coroutine(
-            probe_model(
-                lambda transport, grammar: workspace_models.create_bare_model(
-                    settings, transport, grammar
-                )
-            )
-        )
+        probe = run_coroutine(probe_model(partial(workspace_models.create_bare_model, settings)))
     except SetupError as error:
         if name is None or name in tables or base_url:
             raise

@@ -1,6 +1,7 @@
 """`askgraph query`: run a SPARQL query and print its result."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -95,7 +96,7 @@ def _print_rows(result: SelectResult, graph: KnowledgeGraph, output_format: str)
             {
                 "columns": result.variables,
                 "rows": rows,
-                "truncated": _to_truncation_object(result.truncated),
+                "truncated": result.truncated and asdict(result.truncated),
             }
         )
         return
@@ -112,7 +113,8 @@ def _print_triples(result: GraphResult, output_format: str) -> None:
     match output_format:
         case "json":
             texts = [[str(term) for term in triple] for triple in triples]
-            print_json({"triples": texts, "truncated": _to_truncation_object(result.truncated)})
+            truncated = result.truncated and asdict(result.truncated)
+            print_json({"triples": texts, "truncated": truncated})
             return
         case "csv":
             typer.echo(format_csv(("subject", "predicate", "object"), triples), nl=False)
@@ -120,10 +122,6 @@ def _print_triples(result: GraphResult, output_format: str) -> None:
             for triple in triples:
                 typer.echo(" ".join(map(str, triple)) + " .")
     _print_truncation(result.truncated)
-
-
-def _to_truncation_object(truncated: Truncation | None) -> dict[str, str] | None:
-    return {"by": truncated.by, "reason": truncated.reason} if truncated else None
 
 
 def _print_truncation(truncated: Truncation | None) -> None:

@@ -256,15 +256,7 @@ def build_body(
         "response_format": _build_response_format(request, lacks),
     }  # fmt: skip
     if request.tools:
-        tools = (
-            {
-                "name": tool_schema.name,
-                "description": tool_schema.description,
-                "parameters": tool_schema.parameters,
-            }
-            for tool_schema in request.tools
-        )
-        fields["tools"] = [{"type": "function", "function": tool} for tool in tools]
+        fields["tools"] = [{"type": "function", "function": vars(tool)} for tool in request.tools]
         choice = request.tool_choice
         if choice in ("auto", "none", "required"):
             fields["tool_choice"] = None if choice == "auto" else choice

@@ -4,7 +4,7 @@ One process at a time changes a glossary, based on the previous changes; readers
 the new one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -167,14 +167,6 @@ def find_conflicts(glossary: Glossary, prefixes: PrefixMap) -> list[str]:
     ]
 
 
-def update_glossary(path: Path, change: Callable[[Glossary], Glossary]) -> Glossary:
-    """Apply a change to a glossary file and return the result; an error leaves it unchanged."""
-    with lock_file(path.with_name(f".{path.name}.lock")):
-        new_glossary = change(load_glossary(path))
-        write_text_atomically(path, format_glossary(new_glossary))
-    return new_glossary
-
-
 @dataclass(frozen=True, eq=False)
 class GlossaryChecker:
     """Checks glossary entries against the names and profile of a graph."""
@@ -192,9 +184,12 @@ class GlossaryChecker:
         instructions: str | None = None,
         without: str = "",
     ) -> Glossary:
-        """Change the glossary in a file like `Workspace.define`, and return it."""
+        """Change the glossary in a file like `Workspace.define`, and return it.
 
-        def apply_changes(glossary: Glossary) -> Glossary:
+        An error leaves the file unchanged.
+        """
+        with lock_file(path.with_name(f".{path.name}.lock")):
+            glossary = load_glossary(path)
             if instructions is not None:
                 checked_text = parse_instructions(instructions, "the glossary")
                 glossary = replace(glossary, instructions=checked_text)
@@ -203,9 +198,9 @@ class GlossaryChecker:
                     words = ", ".join(repr(entry.word) for entry in glossary.entries) or "none"
                     raise SetupError(f"the glossary has no word {without!r}; available: {words}")
                 glossary = glossary.remove_word(without)
-            return self.add_entries(glossary, entries)
-
-        return update_glossary(path, apply_changes)
+            glossary = self.add_entries(glossary, entries)
+            write_text_atomically(path, format_glossary(glossary))
+        return glossary
 
     @property
     def prefixes(self) -> PrefixMap:

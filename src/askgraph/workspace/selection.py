@@ -88,7 +88,7 @@ def _select_benchmark(
     has_graph = bool(at) and not Path(source).exists()
     path, graph = (Path(prefix), name) if has_graph else (Path(source), selection.graph)
     format, contents = read_benchmark(path, format=selection.format, language=selection.language)
-    questions = _attach_gold(_select_questions(path, contents, selection, graph), selection.gold)
+    questions = attach_gold(_select_questions(path, contents, selection, graph), selection.gold)
     graphs = tuple(resolve_graph(workspace, question, path, graph) for question in questions)
     return BenchmarkQuestions(get_benchmark_name(path), path, format, contents, questions, graphs)
 
@@ -118,7 +118,7 @@ def _select_questions(
             raise SetupError(f"{path}: no question has the split {split!r}; {split_list}")
         questions = split_questions
     if selection.with_rows:
-        questions = _keep_nonempty(path, _attach_gold(questions, selection.gold))
+        questions = _keep_nonempty(path, attach_gold(questions, selection.gold))
     if selection.sample is not None:
         questions = sample_questions(questions, selection.sample, seed=selection.seed)
     questions = questions[: selection.limit]
@@ -127,7 +127,8 @@ def _select_questions(
     return questions
 
 
-def _attach_gold(questions: Sequence[GoldQuestion], gold: Path | None) -> tuple[GoldQuestion, ...]:
+def attach_gold(questions: Sequence[GoldQuestion], gold: Path | None) -> tuple[GoldQuestion, ...]:
+    """Return the questions with the results in a file of frozen gold, if there is one."""
     if gold is None:
         return tuple(questions)
     frozen = read_frozen_gold(gold)

@@ -105,9 +105,7 @@ async def complete(body: openai.ChatBody, request: Request, hub: HubDep, caller:
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is available: leave out 'n'")
-    run, steps, suggester = await _start_run(
-        body, answers.parse_conversation(body.messages), hub, caller
-    )
+    run, steps, suggester = await _start_run(body, hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
     reply = answers.ChatReplyBuilder(run, body.model, suggester, usage)
     if body.stream:
@@ -141,9 +139,7 @@ async def respond(
                     detail=f"there is no response {id!r} to go on from, or it is not yours",
                 )
             ) from error
-    run, steps, suggester = await _start_run(
-        body, answers.parse_conversation(body.messages), hub, caller, after=after
-    )
+    run, steps, suggester = await _start_run(body, hub, caller, after=after)
     reply = responses.ResponseBuilder(run, body, suggester)
     if body.stream:
         return stream_texts(reply.stream_events(steps))
@@ -153,12 +149,12 @@ async def respond(
 
 async def _start_run(
     body: openai.ChatBody | responses.ResponseBody,
-    conversation: answers.ParsedConversation,
     hub: Hub,
     caller: Principal,
     *,
     after: str | None = None,
 ) -> StartedRun:
+    conversation = answers.parse_conversation(body.messages)
     if conversation.choice is not None and (
         clarification_run := await _find_clarification_run(conversation, after, hub, caller)
     ):

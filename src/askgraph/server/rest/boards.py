@@ -292,12 +292,8 @@ async def _build_sample_board(
     hub: Hub, folder: Path, caller: Principal, language: str
 ) -> GraphBoardView:
     workspace = Workspace(folder)
-
-    def open_sample() -> KnowledgeGraph:
-        workspace.add("space", [sample.graph_path()])
-        return workspace.graph("space")
-
-    graph = await asyncio.to_thread(open_sample)
+    await asyncio.to_thread(workspace.add, "space", [sample.graph_path()])
+    graph = await asyncio.to_thread(workspace.graph, "space")
     try:
         return await _build_graph_board(hub, graph, caller, language)
     finally:

@@ -365,8 +365,6 @@ class RunRegistry:
         """Call `observer` with each run that ends here."""
         self._observers.append(observer)
 
-    # The run is in the store now, and its first event can be read.
-
     async def begin(self, request: RunRequest, caller: Principal) -> ActiveRun:
         """Begin a run; `read` yields its events.
 
