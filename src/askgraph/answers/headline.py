@@ -51,9 +51,9 @@ def make_deciding_query(query: Query, result: SelectResult | bool) -> Query | No
     """
     if isinstance(result, bool):
         compared = [name for name in _list_compared(query) if name in _list_bound(query)]
-        kept = tuple(part for part in query.where.elements if not isinstance(part, Filter))
+        patterns = tuple(part for part in query.where.elements if not isinstance(part, Filter))
         columns = tuple((name, None) for name in compared)
-        values = Query("SELECT", Group(kept), columns, distinct=True, limit=2)
+        values = Query("SELECT", Group(patterns), columns, distinct=True, limit=2)
         return values if query.form == "ASK" and compared else None
     plain = [name for name, value in query.columns if value is None]
     if query.form != "SELECT" or not plain or not 0 < len(result.rows) <= _MAX_COMPARED_ROWS:
@@ -336,13 +336,15 @@ class Headline:
             for row in result.rows
             if isinstance(row[0], NamedNode)
         }
-        named = {articles.get(name, name): values for name, values in items.items()}
-        statement = sentence.write_statement(self._join_items(named), is_many=len(items) > 1)
+        items_by_phrase = {articles.get(name, name): values for name, values in items.items()}
+        statement = sentence.write_statement(
+            self._join_items(items_by_phrase), is_many=len(items) > 1
+        )
         if statement and query is self.query:
             return statement
         is_subject = sentence.find_root() in sentence.list_asked()
-        if len(named) == 1 and len(result.variables) == 1 and not is_subject:
-            items = named
+        if len(items_by_phrase) == 1 and len(result.variables) == 1 and not is_subject:
+            items = items_by_phrase
         return self._combine(sentence, phrase, items, result)
 
     def _tell_nothing(self, phrase: str) -> str:
@@ -509,10 +511,10 @@ class Headline:
         """Return the number of things, and of how many if some lack a column: `34 of 52`."""
         patterns, columns = _list_patterns(self.query), [name for name, _ in self.query.columns]
         types = [p for p in patterns if p.predicate == NamedNode(v.RDF_TYPE)]
-        rest = [p.object for p in patterns if p not in types]
+        objects = [p.object for p in patterns if p not in types]
         text, total = self._writer.write_number(count), 0
         is_plain = len(types) == 1 and len(patterns) == len(self.query.where.elements)
-        if is_plain and columns == [types[0].subject, *rest] and self.facts:
+        if is_plain and columns == [types[0].subject, *objects] and self.facts:
             total = self.facts.instance_counts.get(getattr(types[0].object, "value", ""), 0)
         return self.say("of all", text, self._writer.write_number(total)) if total > count else text
 

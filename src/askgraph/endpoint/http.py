@@ -237,7 +237,8 @@ class HttpEndpoint(FormEndpoint):
             if media_type not in _GRAPH_FORMATS:
                 raise await self._read_page_error(response.aiter_bytes())
             lines = triple_limit + 1 if _GRAPH_FORMATS[media_type] == RdfFormat.N_TRIPLES else None
-            body = await self._read_body(response, lines)
+            async with aclosing(response.aiter_bytes()) as parts:
+                body = await self._read_parts(parts, lines=lines)
         triples = await asyncio.to_thread(
             self._parse_triples, body, _GRAPH_FORMATS[media_type], triple_limit + 1
         )
@@ -248,11 +249,6 @@ class HttpEndpoint(FormEndpoint):
         return triples, self._get_dialect(response).detect_truncation(
             -1, response.headers, limit=None
         )
-
-    async def _read_body(self, response: httpx2.Response, lines: int | None) -> bytes:
-        """Return the body, cut after `lines` lines if that is a number."""
-        async with aclosing(response.aiter_bytes()) as parts:
-            return await self._read_parts(parts, lines=lines)
 
     async def _read_parts(
         self, parts: AsyncGenerator[bytes, None], start: bytes = b"", lines: int | None = None

@@ -54,9 +54,9 @@ class Scope:
 
     def resolve(self, variable: Variable) -> Variable:
         """The variable that a name stands for."""
-        seen = set()
-        while variable.value in self.aliases and variable.value not in seen:
-            seen.add(variable.value)
+        visited_names = set()
+        while variable.value in self.aliases and variable.value not in visited_names:
+            visited_names.add(variable.value)
             variable = self.aliases[variable.value]
         return variable
 

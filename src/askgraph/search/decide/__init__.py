@@ -422,8 +422,8 @@ def decide(proposal: RankedCandidates) -> Decision:
 
 def _is_tied(ranked_clusters: Sequence[Cluster]) -> bool:
     """Return whether another result is as good as the best."""
-    best, *others = (cluster.score for cluster in ranked_clusters[:2])
-    return bool(others) and others[0] > best - _MAX_TIED_SCORE_DIFFERENCE
+    best, *next_scores = (cluster.score for cluster in ranked_clusters[:2])
+    return bool(next_scores) and next_scores[0] > best - _MAX_TIED_SCORE_DIFFERENCE
 
 
 def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> float:

@@ -204,14 +204,14 @@ def link_numbered_names(linked: LinkedQuestion, schema: Schema) -> LinkedQuestio
     if not links:
         return linked
     masks = [link.mask for link in links.values()]
-    others = (
+    unchanged_links = (
         link  # "room R798" is not another room with an R in its code
         for link in linked.links
         if link.kind is not ItemKind.ENTITY
         or link.is_exact
         or not any(link.mask & mask for mask in masks)
     )
-    return replace(linked, links=(*links.values(), *others))
+    return replace(linked, links=(*links.values(), *unchanged_links))
 
 
 def _iterate_codes(

@@ -210,9 +210,9 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     Args:
         is_of_things: whether to compare things instead of classes, predicates and values.
     """
-    known = _name_vectors.setdefault(index, {})
-    if is_of_things in known:
-        return known[is_of_things]
+    index_vectors = _name_vectors.setdefault(index, {})
+    if is_of_things in index_vectors:
+        return index_vectors[is_of_things]
     kinds = [] if is_of_things else [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
     kind, limit = (
         (ItemKind.ENTITY, _MAX_ENTITY_COUNT) if is_of_things else (ItemKind.VALUE, _MAX_VALUE_COUNT)
@@ -235,5 +235,5 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
         tuple(names), np.array(vectors, np.float32).reshape(len(names), dimensions)
     )
     if not timed.is_cut:
-        known[is_of_things] = result
+        index_vectors[is_of_things] = result
     return result

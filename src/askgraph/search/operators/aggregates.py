@@ -833,9 +833,9 @@ def is_column(query: QueryBuilder, operator: Operator) -> bool:
         return False
     last = operators[-1].last
     slot = query.find_next_slot(last, MAX_TOKENS_ACROSS)
-    place = query.find_next_vertex(last, MAX_TOKENS_ACROSS)
+    vertex = query.find_next_vertex(last, MAX_TOKENS_ACROSS)
     is_vertex_first = (
-        place is not None and slot is not None and min(place.name_positions) < slot.first
+        vertex is not None and slot is not None and min(vertex.name_positions) < slot.first
     )
     return not is_vertex_first
 

@@ -421,11 +421,11 @@ def detect_language(words: Sequence[str]) -> str:
     def count_typical(code: str) -> int:
         parts, operator_words = shared.endings[code], get_word_list(code).operator_words
         has_votes = len(drawn) < len(LANGUAGES)
-        known, endings = _list_translated_words(code) if has_votes else ((), ())
+        translations, endings = _list_translated_words(code) if has_votes else ((), ())
         return sum(
             word.endswith(parts[1:])
             or fold_word(word) in operator_words
-            or any(fold_word(word).removesuffix(ending) in known for ending in endings)
+            or any(fold_word(word).removesuffix(ending) in translations for ending in endings)
             or not set(parts[0]).isdisjoint(word)
             for word in plain_words
         )
