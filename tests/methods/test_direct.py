@@ -78,12 +78,8 @@ def test_similar_examples_are_shown_with_their_answers(moons: KnowledgeGraph) ->
     _, *shown, last = (getattr(message, "text", "") for message in model.requests[0].messages)
     no = '{"known": true, "yes": false, "answers": []}'
     phobos = '{"known": true, "yes": null, "answers": ["Phobos"]}'
-    assert shown == [
-        "Question: Does Io orbit Mars?",
-        no,
-        "Question: Which moons orbit Mars?",
-        phobos,
-    ]
+    assert shown[::2] == [f"Question: {examples[at].question}" for at in (2, 0)]
+    assert shown[1::2] == [no, phobos]
     assert last == f"Question: {asked}"
 
 

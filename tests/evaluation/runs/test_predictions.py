@@ -130,42 +130,20 @@ def test_formats_of_predictions(tmp_path: Path) -> None:
     )
 
 
-# As GRASP writes them: an answer with its trace, an older line, a cancelled and a failed run.
-GRASP_OUTPUTS = (
-    {"type": "output", "task": "sparql-qa", "id": "1", "elapsed": 2.5, "error": None,
-     "output": {"type": "answer", "sparql": QUERY, "kg": "k", "answer": "Two.", "result": "…"},
-     "messages": [{"role": "system", "content": "…"}, {"role": "assistant", "tool_calls": []},
-                  {"role": "tool", "content": "…"}, {"role": "assistant", "content": "…"}]},
-    {"typ": "output", "id": "2", "sparql": QUERY, "elapsed": 1.0, "error": None, "content": "…"},
-    {"type": "output", "id": "3", "elapsed": 1, "error": None, "output": {"sparql": None}},
-    {"type": "output", "id": "4", "elapsed": 1, "output": None,
-     "error": {"content": "LLM API timed out", "reason": "timeout"}},
-)  # fmt: skip
-EVALUATION = {
-    "1": {"target": {"err": None, "size": 2},
-          "prediction": {"sparql": QUERY, "err": None, "size": 2, "score": 0.5, "elapsed": 2.5}},
-    "2": {"target": {"err": None, "size": 0},
-          "prediction": {"sparql": QUERY, "err": None, "size": 0, "score": 1.0, "elapsed": 1.0}},
-    "3": {"target": {"err": None, "size": 1}},
-}  # fmt: skip
-
-
 def test_files_of_peers_are_predictions(tmp_path: Path) -> None:
-    # Outputs and the evaluation of GRASP, alone and side by side in a folder.
-    (tmp_path / "outputs").mkdir()
-    path = lines(tmp_path / "outputs", *GRASP_OUTPUTS)
-    first, *more = read_predictions(path)
+    # As GRASP writes them: an answer with its trace, an older line, a cancelled and a failed run.
+    grasp = Path(__file__).with_name("grasp")
+    first, *more = read_predictions(grasp / "outputs.jsonl")
     assert (first.sparql, first.usage) == (QUERY, Usage(seconds=2.5, llm_calls=2))
     assert [(one.sparql, one.status, one.error) for one in more] == [
         (QUERY, "answer", None), (None, "refusal", None), (None, "error", "LLM API timed out"),
     ]  # fmt: skip
-    scored = read_predictions(whole(tmp_path, EVALUATION))
+    scored = read_predictions(grasp / "outputs.evaluation.json")
     assert [(one.sparql, one.published) for one in scored] == [
         (QUERY, 0.5), (QUERY, None), (None, None),
     ]  # fmt: skip
-    whole(tmp_path / "outputs", EVALUATION).rename(path.with_suffix(".evaluation.json"))
-    assert [(one.method, one.published) for one in read_predictions(tmp_path / "outputs")] == [
-        ("predictions", figure) for figure in (0.5, None, None, None)
+    assert [(one.method, one.published) for one in read_predictions(grasp)] == [
+        ("outputs", figure) for figure in (0.5, None, None, None)
     ]
     # Answers and results of TEXT2SPARQL's client; LC-QuAD 1 and 2.
     answers = [{"dataset": "urn:d", "question": "?", "query": QUERY, "qname": "a:1-en"}]

@@ -167,37 +167,16 @@ def test_the_columns_may_come_in_any_order_and_packed(tmp_path: Path) -> None:
     ]
 
 
-# The index data of GRASP, in the forms that its code writes and its queries give.
-ITEMS = """\
-{"identifier": "<http://example.org/1>", "fields": [{"type": "text", "value": "Jupiter III"},
- {"type": "image", "value": "http://example.org/1.png"},
- {"type": "text", "value": "Ganymede", "tags": ["main"]}]}
-{"identifier": "<http://example.org/2>", "fields": []}
-""".replace(",\n ", ", ")
-SPARQL_ROWS = """\
-?id\t?label\t?score
-<http://example.org/1>\t"Ganymede"@en\t12
-<http://example.org/2>\t\t3
-"""
-VALUES = """\
-?id\t?value\t?tags
-<http://example.org/1>\t"Ganymede"\t"main"
-<http://example.org/1>\t"Jupiter III"\t
-<http://example.org/2>\t\t
-"""
-
-
 @for_each(
-    ("text", "synonyms", "scores"),
-    (ITEMS, ("Jupiter III",), (0.0, 0.0)),
-    (SPARQL_ROWS, (), (12.0, 3.0)),
-    (VALUES, ("Jupiter III",), (0.0, 0.0)),
+    ("file", "synonyms", "scores"),
+    ("items.jsonl", ("Jupiter III",), (0.0, 0.0)),
+    ("rows.tsv", (), (12.0, 3.0)),
+    ("values.tsv", ("Jupiter III",), (0.0, 0.0)),
 )
 def test_index_data_of_grasp_are_read(
-    tmp_path: Path, text: str, synonyms: tuple[str, ...], scores: tuple[float, float]
+    file: str, synonyms: tuple[str, ...], scores: tuple[float, float]
 ) -> None:
-    (tmp_path / "data").write_text(text, encoding="utf-8")
-    assert list(read_table(tmp_path / "data")) == [
+    assert list(read_table(Path(__file__).with_name("grasp") / file)) == [
         Resource("http://example.org/1", "Ganymede", synonyms, scores[0]),
         Resource("http://example.org/2", "", (), scores[1]),
     ]
