@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
@@ -23,7 +24,7 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.one_question import asked as asked_one
-from askgraph.evaluation.runs.one_question import asker
+from askgraph.evaluation.runs.one_question import collect_steps
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.trace import Question
 from askgraph.workspace import SEARCH_METHOD, Workspace
@@ -90,7 +91,8 @@ def asked(workspace: Path, graph: str, questions: Sequence[GoldQuestion], rounds
         place = Workspace(workspace)
         known = place.graph(graph)
         try:
-            ask = asker(place.method(SEARCH_METHOD), [known])
+            method = place.method(SEARCH_METHOD)
+            ask = partial(collect_steps, method=method, graphs=[known])
             await ask(Question(questions[0].text, questions[0].language), [])
 
             async def work(task: Task) -> Done:
