@@ -33,11 +33,6 @@ def _load_networks(kind: str) -> Sequence[IpNetwork]:
     return tuple(map(ipaddress.ip_network, tomllib.loads(text)[kind]))
 
 
-def is_public(address: str) -> bool:
-    """Return whether an IP address is public, including the IPv4 address it may embed."""
-    return _is_public_ip(ipaddress.ip_address(address.partition("%")[0]))
-
-
 def list_own_addresses(url: str) -> tuple[str, ...]:
     """Return the addresses of a URL's host that surely lie on this machine or its own network.
 
@@ -117,7 +112,7 @@ class AddressGuard:
         ip = ipaddress.ip_address(address.partition("%")[0])
         ip = getattr(ip, "ipv4_mapped", None) or ip
         allowed_networks = (network for entry in self.allowed if (network := _parse_network(entry)))
-        return _is_public_ip(ip) or any(ip in network for network in allowed_networks)
+        return is_public(ip) or any(ip in network for network in allowed_networks)
 
 
 class _GuardedTransport(httpx2.AsyncBaseTransport):
@@ -150,12 +145,13 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
         return await self._inner.handle_async_request(addressed_request)
 
 
-def _is_public_ip(ip: Address) -> bool:
+def is_public(ip: Address) -> bool:
+    """Return whether an IP address is public, including the IPv4 address it may embed."""
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped:
-            return _is_public_ip(ip.ipv4_mapped)
+            return is_public(ip.ipv4_mapped)
         if ip in _NAT64_NETWORK:
-            return _is_public_ip(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+            return is_public(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
     is_blocked = any(
         ip in network for network in _load_networks("blocked") if network.version == ip.version
     )

@@ -79,7 +79,7 @@ def test_an_answer_has_its_reading_its_steps_and_other_readings(page: Page) -> N
     page.get_by_role("button", name="Learn from this change").click()
     lessons = page.get_by_role("list", name="Learn from this change")
     lesson = lessons.get_by_role("listitem").last
-    expect(lesson).to_contain_text("answered like this (confirmed answers: 0 become right, 0")
+    expect(lesson).to_contain_text("Always answer the question like this")
     lesson.get_by_role("button", name="Keep").click()
     expect(lesson.get_by_role("status")).to_have_text("Kept")
     page.get_by_role("button", name="Back to the original").click()

@@ -441,6 +441,10 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         x.quality <= NEIGHBOUR_SCORE and x.how == ("near",) for x in iterate_links(best)
     )
     is_doubted = is_doubted or has_faint_link or _is_of_unlike_things(proposal, best)
+    # "Still alive" is who has no date of death, which graphs often lack.
+    life_words = {phrase[0] for phrase in proposal.question.word_list.time_phrases["alive"]}
+    if proposal.operators.get_operators("now", "ongoing"):
+        is_doubted = is_doubted or not life_words.isdisjoint(proposal.question.folded_words)
     if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     if MENTION_NOTE in best.notes:

@@ -139,9 +139,11 @@ export function Lessons({ run, graph }: { run: string; graph: string }) {
           <li key={one.word} class="row spread">
             <span class="small">
               <bdi>{one.word === null ? say.isExample : say.means(one.word, one.label)}</bdi>{" "}
-              <span class="muted" title={one.effect.worsened.join("\n")}>
-                {say.effect(one.effect.improved.length, one.effect.worsened.length)}
-              </span>
+              {one.effect.improved.length + one.effect.worsened.length > 0 && (
+                <span class="muted" title={one.effect.worsened.join("\n")}>
+                  {say.effect(one.effect.improved.length, one.effect.worsened.length)}
+                </span>
+              )}
             </span>
             {kept.includes(one) ? (
               <span role="status">{say.kept}</span>
