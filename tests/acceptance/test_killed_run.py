@@ -30,7 +30,7 @@ def test_killed_five_times_it_ends_with_the_same_report(
     evaluate = ["evaluate", QUESTIONS, "--limit", NUMBER, "--drafts", 3]
     evaluate += ["--on", "processes", "--workers", 2]
     # Time enough, so that a busy machine does not change an answer.
-    evaluate += ["--method", "graph-search", "--set", "timeout=300"]
+    evaluate += ["--method", "graph-search", "--set", "timeout=300", "--set", "seconds=600"]
     askgraph(*evaluate, "--out", "whole")
     for target in sorted(random.Random(4).sample(range(5, NUMBER - 5), KILLS)):
         killed_at(target, *evaluate, "--out", "killed")
