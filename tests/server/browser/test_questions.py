@@ -1193,7 +1193,7 @@ def test_a_question_that_takes_long_is_stopped_and_taken_up_again(
     watch: Watch, slow: SparqlServer
 ) -> None:
     page = watch.page("/?graph=slow")
-    progress, turn = page.locator(".progress[data-shown=true]"), page.locator(".turn").last
+    progress, turn = page.locator(".progress .spinner"), page.locator(".turn").last
     for question, way in ((TITAN, "button"), ("How big is Io?", "Escape")):
         page.goto(f"{watch.address}/?graph=slow")
         page.locator("[data-question]").fill(question)

@@ -61,7 +61,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   );
   const part = useRef<HTMLDivElement>(null);
   const isWaiting = isOpen && (arranged?.of !== sparql || ranking.busy);
-  const [isSettling, isLate] = useSettling(part, isOpen, isWaiting);
+  const [isSettling, isLate, hasPainted] = useSettling(part, isOpen, isWaiting);
   const runChanged = async (query: string) => {
     setBusy(true);
     await attempt(async () => {
@@ -80,7 +80,6 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const add = (wanted: Refinement) => void rearrange(wanted);
   const details = () => (
     <>
-      <HeadlineView answer={answer} graph={graph} />
       {ranking.value && !isLate && <Ranking value={ranking.value} graph={graph} />}
       {answer.interpretation && (
         <p class="measure large" dir="auto">
@@ -132,6 +131,12 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       {ranking.value && isLate && <Ranking value={ranking.value} graph={graph} />}
     </>
   );
+  const whole = () => (
+    <>
+      <HeadlineView answer={answer} graph={graph} />
+      {hasPainted && details()}
+    </>
+  );
   return (
     <div
       class={isSettling ? "answer stack settling" : "answer stack"}
@@ -149,7 +154,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
       )}
       {status === "refusal" && <Refusal answer={answer} run={run} />}
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
-      {isShown && (isOpen ? details() : <Fold title={say.bestEffort}>{details}</Fold>)}
+      {isShown && (isOpen ? whole() : <Fold title={say.bestEffort}>{whole}</Fold>)}
       <div class="folds">
         {sparql !== null && (
           <Fold class="query" title={say.query} more="SPARQL">
@@ -190,23 +195,26 @@ const [QUIET, PATIENCE] = [60, 2500]; // milliseconds
 
 /**
  * Whether what is below the headline is still hidden, so that nothing moves that can be seen: until
- * its parts are there, but not for long. Also whether that was too late for some part.
+ * its parts are there, but not for long. Also whether that was too late for some part, and whether
+ * the first frame is painted: the headline, which people wait for, is drawn alone.
  */
 function useSettling(
   part: RefObject<HTMLElement | null>,
   isWanted: boolean,
   isWaiting: boolean,
-): readonly [isSettling: boolean, isLate: boolean] {
+): readonly [isSettling: boolean, isLate: boolean, hasPainted: boolean] {
+  const [hasPainted, setPainted] = useState(false);
   const [end, setEnd] = useState<"whole" | "late" | null>(isWanted ? null : "whole");
   const waits = useRef(isWaiting);
   waits.current = isWaiting;
   useEffect(() => {
+    setPainted(true);
     const over = () => setEnd((before) => before ?? (waits.current ? "late" : "whole"));
     const timer = setTimeout(over, PATIENCE);
     return () => clearTimeout(timer);
   }, []);
   useEffect(() => {
-    if (isWaiting || end !== null || !part.current) return undefined;
+    if (isWaiting || !hasPainted || end !== null || !part.current) return undefined;
     const look = () => {
       clearTimeout(timer);
       timer = setTimeout(() => !part.current?.querySelector(".later") && setEnd("whole"), QUIET);
@@ -218,8 +226,8 @@ function useSettling(
       clearTimeout(timer);
       changes.disconnect();
     };
-  }, [isWaiting, end]);
-  return [end === null, end === "late"];
+  }, [isWaiting, hasPainted, end]);
+  return [end === null, end === "late", hasPainted];
 }
 
 /** The words of a question that its answer does not use, or that were not understood. */

@@ -99,15 +99,8 @@ function answererWords(run: RunView): (string | null)[] {
 
 function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
   const run = turn.run.value;
-  const steps = turn.steps.value;
   if (turn.isRunning && turn.question === "") return <p class="muted later">{say.asking}</p>;
-  if (turn.isRunning)
-    return (
-      <>
-        <Progress turn={turn} stop={() => void stop(turn)} />
-        <Steps steps={steps} isRunning />
-      </>
-    );
+  if (turn.isRunning) return <Progress turn={turn} />;
   if (turn.state.value === "done" && run?.answer)
     return <AnswerPart {...{ turn, run, isLast }} answer={run.answer} />;
   const retry = turn.question === "" ? undefined : () => again(turn);
@@ -126,7 +119,7 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
           <p>{retry && <Button onClick={retry} text={say.askAgain} />}</p>
         </Note>
       )}
-      <Steps steps={steps} />
+      <Steps steps={turn.steps.value} />
     </>
   );
 }
@@ -146,30 +139,33 @@ function Earlier({ before }: { before: readonly { readonly question: string }[] 
   );
 }
 
-// The progress of a question: the current step, the time so far, and a button that stops it.
-
-/** Progress is hidden before this delay, so that quick answers do not flicker. */
+/** Progress is shown after this delay, so that quick answers neither flicker nor wait for it. */
 const SHOWN_AFTER = 250;
 
-export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
+/** The progress of a question: the current step, the time so far, and a button that stops it. */
+function Progress({ turn }: { turn: Turn }) {
   const [elapsed, setElapsed] = useState(() => performance.now() - turn.begun);
   useEffect(() => {
     const timer = setInterval(() => setElapsed(performance.now() - turn.begun), 100);
     return () => clearInterval(timer);
   }, [turn]);
+  if (elapsed < SHOWN_AFTER) return <div class="progress" />;
   const last = turn.steps.value.at(-1);
   const step = last ? stepTitle(last) : say.asking;
   const doing = turn.state.value === "queued" ? say.queued(turn.ahead.value) : step;
   return (
-    <div class="progress row nowrap" data-shown={elapsed > SHOWN_AFTER}>
-      <span class="spinner" aria-hidden="true" />
-      <span class="clip grow" role="status">
-        <bdi>{doing}</bdi>
-      </span>
-      <span class="muted number" aria-hidden="true">
-        {formatSeconds(elapsed / 1000)}
-      </span>
-      <Button icon="stop" onClick={stop} text={say.stop} />
-    </div>
+    <>
+      <div class="progress row nowrap">
+        <span class="spinner" aria-hidden="true" />
+        <span class="clip grow" role="status">
+          <bdi>{doing}</bdi>
+        </span>
+        <span class="muted number" aria-hidden="true">
+          {formatSeconds(elapsed / 1000)}
+        </span>
+        <Button icon="stop" onClick={() => void stop(turn)} text={say.stop} />
+      </div>
+      <Steps steps={turn.steps.value} isRunning />
+    </>
   );
 }

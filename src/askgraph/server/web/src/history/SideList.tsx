@@ -6,11 +6,15 @@ import { runs } from "../api/ask.ts";
 import type { RunSummary } from "../api/types.ts";
 import { say } from "./words.ts";
 
-const SHOWN = 18;
+const [SHOWN, LATEST, DELAY] = [18, 40, 250]; // questions, runs, milliseconds
 
 /** `changed` is anything that changes when there may be new questions. */
 export function SideList({ shown, changed }: { shown: string | null; changed: string }) {
-  useEffect(loadRecent, [changed]);
+  useEffect(() => {
+    // Not beside a question that is being answered, which would have to wait.
+    const timer = setTimeout(loadRecent, DELAY);
+    return () => clearTimeout(timer);
+  }, [changed]);
   if (recent.value.length === 0) return null;
   return (
     <nav class="side-list" aria-label={say.recent}>
@@ -40,8 +44,6 @@ export function SideList({ shown, changed }: { shown: string | null; changed: st
 
 /** The latest questions, each once, the latest first; empty until they are known. */
 export const recent = signal<readonly RunSummary[]>([]);
-
-const LATEST = 40;
 
 /** Loads the latest questions. On failure the lists stay unchanged: they are optional. */
 export function loadRecent(): void {
