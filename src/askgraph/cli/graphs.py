@@ -105,7 +105,8 @@ def add(
         "strict": strict or None,
         "contexts": str(Path(contexts).expanduser().absolute()) if contexts else None,
     }  # fmt: skip
-    described = read_endpoint_file(Path(sources[0]), name) if sources else {}
+    is_alone = sources is not None and len(sources) == 1
+    described = read_endpoint_file(Path(sources[0]), name) if sources and is_alone else {}
     sources = [str(described.pop("url"))] if described else sources
     changes = described | {key: value for key, value in values.items() if value is not None}
     with show_progress() as progress:

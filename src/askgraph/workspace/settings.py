@@ -75,7 +75,8 @@ def read_endpoint_file(path: Path, name: str) -> dict[str, object]:
         case {"endpoint": str(url)}:
             names = (key for key in ("entities", "properties") if (path.parent / key).is_dir())
             return {"url": url, **{key: str(path.parent.absolute() / key) for key in names}}
-        case {"endpoints": [{"endpoint_url": str()}, *_] as endpoints}:
+        case {"endpoints": [{"endpoint_url": str()}, *_] as items}:
+            endpoints = [x for x in items if isinstance(x, dict) and x.get("endpoint_url")]
             labels = [str(item.get("label") or item["endpoint_url"]) for item in endpoints]
             slugs = [re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") for label in labels]
             if name not in slugs:

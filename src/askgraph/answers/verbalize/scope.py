@@ -446,7 +446,7 @@ def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict
     "The birth date of Ann" means the same as "… of a person whose name is Ann".
     """
     profiles = graph.profile.predicates
-    naming = {p.iri for p in profiles if p.naming == "name" and p.subjects <= p.objects}
+    naming = {p.iri for p in profiles if p.naming == "name" and p.triples <= p.objects}
     columns = {*ast.walk((query.columns, query.group_by, query.having, query.order))}
     names, iris = dict[str, str](), dict[Variable, NamedNode]()
     for pattern in [part for part in query.where.elements if isinstance(part, ast.Pattern)]:
@@ -497,7 +497,7 @@ def drop_shown_names(
                 where=query.where if is_compared else ast.Group(tuple(other_elements)),
                 columns=tuple(column for column in query.columns if column[0] != name),
                 group_by=tuple(key for key in query.group_by if key[0] != name),
-                order=tuple(key for key in query.order if key[0] != name),
+                order=tuple(key for key in query.order if is_compared or key[0] != name),
             )
     return query
 

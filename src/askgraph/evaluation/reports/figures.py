@@ -77,6 +77,8 @@ def draw_plot(name: str, points: Sequence[Point], systems: Sequence[str], *, y: 
 
 def _fill_values(part: object, values: Mapping[str, object]) -> Any:
     match part:
+        case "$systems" | "$categories":  # texts of the data are no names of values
+            return values[part[1:]]
         case str() if part.startswith("$"):
             return _fill_values(values[part[1:]], values)
         case dict():

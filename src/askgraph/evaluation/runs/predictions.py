@@ -143,9 +143,11 @@ def _read_published(path: Path) -> dict[str, float]:
     figures = {}
     for name, scores in content.items() if isinstance(content, dict) else ():
         match scores:
-            case {"set_F": float(f1)}:
+            case {"set_F": float(f1) | int(f1)}:
                 figures[name] = f1
-            case {"target": {"size": int(size)}, "prediction": {"score": float(f1)}} if size:
+            case {"target": {"size": int(size)}, "prediction": {"score": float(f1) | int(f1)}} if (
+                size
+            ):
                 figures[name] = f1  # GRASP leaves out questions with an empty gold answer
     return figures
 

@@ -77,7 +77,7 @@ def read_published_scores(path: Path) -> tuple[PublishedScore, ...]:
             PublishedScore(
                 int(entry["exp"]), str(entry["id"]), float(entry["em"]), float(entry["f1"])
             )
-            for entry in map(json.loads, read_text(path).splitlines())
+            for entry in map(json.loads, filter(str.strip, read_text(path).split("\n")))
         )
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(

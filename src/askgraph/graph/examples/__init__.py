@@ -133,6 +133,7 @@ def _parse_example(record: object) -> QueryExample:
         raise ValueError("it needs a text 'question', and can have texts 'sparql' and 'lang'")
     tags, texts = record.get("tags") or (), record.get("paraphrases") or ()
     keywords = tuple(map(str, tags)) if isinstance(tags, list) else ()
+    texts = texts if isinstance(texts, list) else ()
     paraphrases = tuple(Wording(text, language) for text in texts if isinstance(text, str))
     return QueryExample(question, query or "", language, paraphrases, keywords=keywords)
 

@@ -43,7 +43,7 @@ class _PatternNames(name_search.SparqlNameSearch):
             **{key: name_search.format_string(text) for key, text in texts.items()},
             lucene=name_search.build_lucene_query(words),
             limit=options.limit,
-            predicate=self.settings.predicates[0],
+            predicate="".join(self.settings.predicates[:1]),
             names=self.build_name_pattern(),
         )
         return pattern

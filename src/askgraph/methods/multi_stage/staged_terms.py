@@ -341,7 +341,8 @@ def parse_picked_terms(
 def _format_candidate(candidate: Resource) -> str:
     synonyms = [name for name in candidate.synonyms if name != candidate.label][:_MAX_SYNONYMS]
     names = f"{candidate.label} ({', '.join(synonyms)})" if synonyms else candidate.label
-    description = " ".join("; ".join(candidate.infos).split())
+    # A line break of the graph would begin a line of the prompt.
+    names, description = (" ".join(text.split()) for text in (names, "; ".join(candidate.infos)))
     if len(description) > _MAX_DESCRIPTION_CHARACTERS:
         description = f"{description[: _MAX_DESCRIPTION_CHARACTERS - 1]}…"
     return f"{names}: {description}" if description else names

@@ -328,10 +328,7 @@ def _describe_times(
 
 
 def _describe_relatives(graph_class: GraphClass, equal_classes: Sequence[str]) -> str:
-    """Return lines with the parents of a class, the classes with the same instances, and a note.
-
-    The note says that the class only links other nodes, if it does.
-    """
+    """Return lines with the parents and synonyms of a class, and a note if it only links nodes."""
     graph = graph_class.graph.context.graph
     profiles = {class_profile.iri: class_profile for class_profile in graph.profile.classes}
     parents = profiles[graph_class.iri].parents if graph_class.iri in profiles else ()

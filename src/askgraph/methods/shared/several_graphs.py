@@ -161,10 +161,7 @@ class QuestionGraphs:
 
 
 def _index_services(graphs: Sequence[KnowledgeGraph]) -> dict[str, int]:
-    """Map each name that SERVICE may use to the position of its graph.
-
-    An address that two graphs share is left out.
-    """
+    """Map each name that SERVICE may use to the position of its graph; shared ones are left out."""
     address_counts = Counter(graph.endpoint.address for graph in graphs)
     positions_by_iri: dict[str, int] = {}
     for position, graph in enumerate(graphs):

@@ -620,11 +620,7 @@ def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str
 
 @lru_cache(maxsize=4096)
 def _read_query(query: str) -> _ExampleQuery:
-    """Read the query of an example.
-
-    Raises:
-        QuerySyntaxError: it cannot be read.
-    """
+    """Read the query of an example; raise `QuerySyntaxError` if it cannot be read."""
     tree, iris = to_tree(query), extract_iris(query)
     texts = [term.value for term in walk(tree) if isinstance(term, Literal)]
     texts += [str(tree.limit)] if (tree.limit or 0) > 1 else []

@@ -158,11 +158,7 @@ async def _show_unread_result(
 
 
 def _parse_columns(columns: list[str], query_run: query_runs.QueryRun) -> list[str]:
-    """Return the names of the answer columns.
-
-    Raises:
-        QueryError: the columns are needed and missing.
-    """
+    """Return the names of the answer columns; raise `QueryError` if needed ones are missing."""
     if not isinstance(query_run.result, SelectResult) or columns == [_ALL_COLUMNS]:
         return []
     names = list(dict.fromkeys(name.strip().lstrip("?$") for name in columns if name.strip()))

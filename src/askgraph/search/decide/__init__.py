@@ -29,6 +29,7 @@ from askgraph.index.names import ItemKind, split_tokens, stem_name, stem_word
 from askgraph.search.decide.unheard_words import (
     find_light_tokens,
     find_linked_tokens,
+    find_requested_tokens,
     find_unheard_request,
     has_unheard_sex,
     weigh_content,
@@ -447,10 +448,10 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         is_doubted = is_doubted or not life_words.isdisjoint(proposal.question.folded_words)
     if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
-    if MENTION_NOTE in best.notes:
+    subject = FaultContext(proposal, best)
+    if MENTION_NOTE in best.notes or (evidence["unsaid"] >= 1 and _asks_for_anything(subject)):
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
-    subject = FaultContext(proposal, best)
     faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
@@ -465,6 +466,13 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         )
     )
     return min(confidence, MAX_UNHEARD_REQUEST_CONFIDENCE) if is_unheard else confidence
+
+
+def _asks_for_anything(subject: FaultContext) -> bool:
+    """Return whether no word names what is asked for: "what do I need for X"."""
+    expected, is_open = subject.expected, subject.candidate.state.node.cls is None
+    is_open = is_open and expected.has_question_word and expected.kind == "things"
+    return is_open and not find_requested_tokens(subject)
 
 
 def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:

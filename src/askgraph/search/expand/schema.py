@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
+from itertools import takewhile
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
@@ -64,7 +65,7 @@ _MAX_UNITS_COUNT = 200
 _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _MIN_CODES_SHARE = 0.95  # values that are codes, of those of a predicate for codes
-_MAX_DAY_TEXTS, _MONTH_COUNT = 1_000, 12
+_MONTH_COUNT = 12
 _DAY_TEXT = re.compile(DAY_PATTERN)
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
@@ -345,10 +346,11 @@ class Schema:
         Empty if the values are no such texts, or if no day is above 12, which leaves it open.
         """
         objects = self.graph.get_ends(predicate, inverse=True)
-        literals = objects[objects < self.graph.terms.first_iri][:_MAX_DAY_TEXTS].tolist()
-        texts = [split_literal(text)[0] for text in map(self.graph.terms.get_text, literals)]
-        days = [(int(x[1]), int(x[2])) for text in texts if (x := _DAY_TEXT.fullmatch(text))]
-        if len(days) < _MIN_CODES_SHARE * len(texts):
+        literals = objects[objects < self.graph.terms.first_iri].tolist()
+        texts = (split_literal(text)[0] for text in map(self.graph.terms.get_text, literals))
+        matches = [*takewhile(bool, map(_DAY_TEXT.fullmatch, texts))]
+        days = [(int(x[1]), int(x[2])) for x in matches if x]
+        if len(days) < len(literals):  # another text ("unknown") would sort after every day
             return ""
         highest = [max(numbers, default=0) for numbers in zip(*days, strict=True)]
         is_day = [number > _MONTH_COUNT for number in highest]

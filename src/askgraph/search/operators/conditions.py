@@ -64,6 +64,7 @@ from askgraph.search.query_pieces import (
     INTEGER,
     build_aggregate,
     build_aggregate_query,
+    build_cast,
     build_filter,
     build_not_exists,
     build_pattern,
@@ -79,7 +80,7 @@ from askgraph.search.tokenize.question_operators import (
     find_text_holder,
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Call, Element, Term, transform
+from askgraph.sparql import Call, Element, Filter, Term, transform
 from askgraph.sparql.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_TIME
 
 _MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
@@ -634,7 +635,9 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
         query.schema, attachment.predicate, operator.measure
     ):
         sign = "<" if sign == ">" else ">"
-    query.draft.filters.append(build_filter(value, sign, entity_value))
+    cast = get_cast(query, value)
+    sides = build_cast(cast, value), build_cast(cast, entity_value)
+    query.draft.filters.append(Filter(Call(sign, sides)))
     query.consume_attachment(attachment)
     query.consume_link(link)
     return True

@@ -16,7 +16,7 @@ from pyoxigraph import Variable
 from askgraph.graph.arrays import Ids, deduplicate, intersect
 from askgraph.search.expand import Edge, Penalty
 from askgraph.search.expand.schema import is_mirrored
-from askgraph.search.operators.aggregates import BY_SHOWN_NOTE, has_many_between
+from askgraph.search.operators.aggregates import BY_SHOWN_NOTE, get_cast, has_many_between
 from askgraph.search.operators.query_builder import TOP_NOTE, QueryBuilder, Vertex
 from askgraph.search.query_pieces import (
     build_aggregate,
@@ -103,7 +103,7 @@ def _compare_with_extremes(
     """Compute the extremes in sub-queries, and require that the value equals one of them."""
     draft = query.draft
     elements = _collect_elements(query)
-    cast = key.name if isinstance(key, Call) else ""
+    cast = get_cast(query, value)
     conditions: list[Expression] = []
     for descending in directions:
         rename = query.build_renamer(groups)
@@ -210,7 +210,7 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     is_literal[is_literal] = ~np.isnan(query.graph.values[objects[is_literal]])
     bearers, values = bearers[is_literal], query.graph.values[objects[is_literal]]
     if not len(values):
-        return False
+        return bool(query.schema.get_day_order(predicate))
     extreme_ids: Ids = bearers[values == (values.max() if descending else values.min())]
     current = vertex  # of the things that the pattern starts at, those that lead to the extreme
     while current.parent is not None and current.edge is not None:

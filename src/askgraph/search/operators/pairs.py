@@ -560,10 +560,7 @@ def _detect_count_comparison(
 def _find_counting_step(
     search: BeamSearch, members: Ids, nodes: Sequence[int], used: int
 ) -> tuple[int, bool, int] | None:
-    """Return the best predicate between members and nodes, or None; one that words name is first.
-
-    The result is its number, whether it leads from the members, and the words that name it.
-    """
+    """Return the best predicate from members to nodes: number, direction and words; or None."""
     graph, schema = search.graph, search.schema
     links = {
         schema.get_predicate_number(link.target): link.mask

@@ -1365,8 +1365,13 @@ class QueryBuilder:
             is_lasting = not (allow_lives or vertex is self.root) and bool(
                 _LASTING_KINDS & get_node_kinds(self.schema, vertex.node.ids)
             )
-            ends = {end for _, end, _ in self.schema.spans}  # "the latest" began last
-            present_predicates = sorted(self.list_predicates(vertex), key=ends.__contains__)
+            # "The latest" began last, and "the best" has no number of ratings.
+            ends = {end for _, end, _ in self.schema.spans}
+            counts = get_shared_words().names["counts"]
+            present_predicates = sorted(
+                self.list_predicates(vertex),
+                key=lambda p: (p in ends, not counts.isdisjoint(self.schema.get_name_stems(p))),
+            )
             for word in words:
                 for number in present_predicates:
                     sort = self.schema.get_sort(number)
@@ -1374,6 +1379,22 @@ class QueryBuilder:
                     is_fitting &= not (is_lasting and sort in TEMPORAL_SORTS)
                     if is_fitting and word in self.schema.get_name_stems(number):
                         return build_unnamed_attachment(vertex, number)
+        return self._find_beyond_nameless(words) if tuple(sorts) == MEASURED_SORTS else None
+
+    def _find_beyond_nameless(self, words: Sequence[str]) -> Attachment | None:
+        """Find a measure of the nameless nodes that the root leads to: a rating, an offer."""
+        sample = self.root.node.ids[:_MAX_PREDICATE_NODES]
+        for number in self.list_predicates(self.root):
+            nodes = self.graph.step(sample, number)
+            if not (self.lookups.is_resource(nodes) and self.schema.is_nameless(nodes)):
+                continue
+            inner = sorted(self.search.get_predicates(nodes))
+            measures = (p for p in inner if self.schema.get_sort(p) in MEASURED_SORTS)
+            matching = {w: p for p in measures for w in words if w in self.schema.get_name_stems(p)}
+            if matching:
+                way = self.attach(build_unnamed_attachment(self.root, number))
+                vertex = Vertex(way, Node(self.graph.step(self.root.node.ids, number)), 1)
+                return build_unnamed_attachment(vertex, matching[min(matching, key=words.index)])
         return None
 
     def find_only_predicate(self, sorts: Sequence[ValueKind]) -> Attachment | None:

@@ -113,10 +113,7 @@ def build_duration(quantity: Quantity, datatype: str) -> Literal:
 def _suggest_seconds_per_number(
     query: QueryBuilder, predicate: int, value: float, stated_seconds: float
 ) -> float:
-    """Return how many seconds 1 means for a predicate: the unit in which most values are nearest.
-
-    The stated unit counts unless another one is much nearer.
-    """
+    """Return the seconds that 1 means: the stated unit, unless most values are nearer another."""
     ends = query.graph.get_ends(predicate, inverse=True)
     values = query.graph.values[ends[ends < query.graph.terms.first_iri]]
     values = values[np.isfinite(values)]

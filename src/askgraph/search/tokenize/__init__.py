@@ -440,11 +440,7 @@ def _parse_year(word: str) -> int | None:
 
 
 def _parse_digits(word: str, *, points: bool) -> float | None:
-    """Parse a number in digits.
-
-    Args:
-        points: whether the language groups thousands with points.
-    """
+    """Parse a number in digits; with `points`, the language groups thousands with points."""
     if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
         value = float(word)
         return value if isfinite(value) else None

@@ -62,11 +62,7 @@ class NewGraph:
 
 @dataclass(eq=False)
 class _ActiveJob:
-    """A job of this process.
-
-    Attributes:
-        next_change: set, and replaced by a new event, at each change.
-    """
+    """A job of this process; each change sets `next_change` and replaces it by a new event."""
 
     row: JobRow
     new_graph: NewGraph
