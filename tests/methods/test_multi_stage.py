@@ -207,7 +207,8 @@ def test_a_model_writes_plain_sparql_from_what_is_linked(
         return f"```sparql\nSELECT ?m WHERE {{ ?m {found['orbits']} {target} }}\n```"
 
     query = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
-    graph = replace(moons, examples=(QueryExample("Which moons orbit Mars?", query),))
+    asked = (ASKED, "Which moons orbit Mars?")
+    graph = replace(moons, examples=tuple(QueryExample(text, query) for text in asked))
 
     trace = run(graph, model=ScriptedModel(writing), writer="sparql", shots=1, n=1)
 

@@ -29,6 +29,8 @@ from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 Origin = Choice["written", "confirmed", "generated"]
 """Written by a person, confirmed by a user who saw the answer, or generated from a profile."""
 
+_MIN_SAME_QUESTION_SCORE = 0.97  # minimum similarity of an example that equals the question
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -255,6 +257,25 @@ def compute_cosines(text: str, texts: Sequence[str], embedder: str) -> list[floa
     unit = normalize_rows(get_embedder(embedder).embed([text, *texts]))
     scores: list[float] = (unit[1:] @ unit[0]).tolist()
     return scores
+
+
+def exclude_question(question: str, examples: Sequence[QueryExample]) -> list[QueryExample]:
+    """Return the examples that do not ask a question itself."""
+    return [example for example in examples if not is_same_question(question, example)]
+
+
+def is_same_question(question: str, example: QueryExample) -> bool:
+    """Return whether an example asks a question itself, up to case and a word."""
+    numbers = _find_numeric_words(question)
+    wordings = [
+        wording.text for wording in example.wordings if _find_numeric_words(wording.text) == numbers
+    ]
+    return max(compute_similarities(question, wordings), default=0.0) >= _MIN_SAME_QUESTION_SCORE
+
+
+def _find_numeric_words(text: str) -> set[str]:
+    """Return the words with digits: a question about 1990 is not one about 1991."""
+    return {word for word in split_tokens(text) if any(map(str.isdigit, word))}
 
 
 def sample_examples(

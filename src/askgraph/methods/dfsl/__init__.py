@@ -19,7 +19,7 @@ from typing import ClassVar
 from askgraph import trace
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import sample_examples
+from askgraph.graph.examples import exclude_question, sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
@@ -38,7 +38,6 @@ from askgraph.methods.shared.examples import (
     MATCH_MODES,
     Demonstration,
     ExampleTerm,
-    exclude_question,
     find_nearest,
     load_demonstrations,
     load_examples,
@@ -227,7 +226,7 @@ class _DfslRun:
             question_terms, terms=remove_terms(question_terms.terms, self.method.without)
         )
 
-    async def find_demonstrations(self, terms: Sequence[ExampleTerm]) -> list[Demonstration]:
+    async def find_demonstrations(self, terms: Sequence[ExampleTerm]) -> Sequence[Demonstration]:
         """Return the demonstrations in their order; the list may be empty."""
         method, context = self.method, self.context
         if method.variant not in ("fixed", "dynamic"):
@@ -237,8 +236,8 @@ class _DfslRun:
             limit = method.k + 1
             is_random = method.pick == "chance"
             sampled = sample_examples("", examples, limit=limit) if is_random else examples[:limit]
-            candidates = self.remove_terms(await load_demonstrations(context, sampled))
-            return exclude_question(context.question.text, candidates)[: method.k]
+            different = exclude_question(context.question.text, sampled)
+            return self.remove_terms(await load_demonstrations(context, different[: method.k]))
         candidates = await load_nearby_demonstrations(
             context,
             terms,

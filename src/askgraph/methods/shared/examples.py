@@ -25,10 +25,11 @@ from askgraph.graph.examples import (
     QueryExample,
     compute_cosines,
     compute_similarities,
+    is_same_question,
     read_examples,
 )
 from askgraph.index import Resource
-from askgraph.index.names import NameIndex, split_tokens
+from askgraph.index.names import NameIndex
 from askgraph.methods.shared.index_cache import build_index, get_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
@@ -43,7 +44,6 @@ MATCH_MODES = ("form", "question", "terms", "masked")
 alone, questions with the names of entities and relations, or masked questions.
 """
 
-_MIN_SAME_QUESTION_SCORE = 0.97  # minimum similarity of an example that equals the question
 _MASK_TEXT = "<thing>"
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
 _MAX_UNINDEXED_EXAMPLES = 1_000  # examples that are compared without an index on disk
@@ -231,8 +231,12 @@ def find_nearest(
         SetupError: the embedder does not exist.
         ServiceError: the embedder's server fails.
     """
-    candidates = exclude_question(question, demonstrations) if limit > 0 else []
-    if not candidates:
+    candidates = [
+        demonstration
+        for demonstration in demonstrations
+        if not is_same_question(question, demonstration.example)
+    ]
+    if limit < 1 or not candidates:
         return []
     text = build_matched_text(question, terms, match)
     scores = _score_wordings(
@@ -252,26 +256,6 @@ def find_nearest(
         if len(nearest_by_query) == limit:
             break
     return list(nearest_by_query.values())
-
-
-def exclude_question(question: str, demonstrations: Sequence[Demonstration]) -> list[Demonstration]:
-    """Return the demonstrations that do not ask the question itself, up to case and a word."""
-    numbers = _find_numeric_words(question)
-    different = []
-    for demonstration in demonstrations:
-        wordings = [
-            wording.text
-            for wording in demonstration.example.wordings
-            if _find_numeric_words(wording.text) == numbers
-        ]
-        if max(compute_similarities(question, wordings), default=0.0) < _MIN_SAME_QUESTION_SCORE:
-            different.append(demonstration)
-    return different
-
-
-def _find_numeric_words(text: str) -> set[str]:
-    """Return the words with digits: a question about 1990 is not one about 1991."""
-    return {word for word in split_tokens(text) if any(map(str.isdigit, word))}
 
 
 def _score_wordings(
@@ -393,19 +377,18 @@ def find_nearby_examples(
         candidate
         for graph in graphs
         for candidate in _collect_candidates(texts, graph, limit, embedder)
+        if not is_same_question(texts[0], candidate.example)
     ]
     if nearest_only:
-        demonstrations = exclude_question(
-            texts[0], [Demonstration(graph_example.example, ()) for graph_example in candidates]
-        )
-        examples_by_id = {id(graph_example.example): graph_example for graph_example in candidates}
-        wordings = [demonstration.build_texts("question") for demonstration in demonstrations]
+        wordings = [
+            [wording.text for wording in candidate.example.wordings] for candidate in candidates
+        ]
         scores_by_text = zip(
             *(_score_wordings(text, wordings, embedder or None) for text in texts), strict=True
         )
         scores = [max(text_scores) for text_scores in scores_by_text]
-        order = sorted(range(len(demonstrations)), key=lambda position: -scores[position])
-        return [examples_by_id[id(demonstrations[position].example)] for position in order[:limit]]
+        order = sorted(range(len(candidates)), key=lambda position: -scores[position])
+        return [candidates[position] for position in order[:limit]]
     ranked = _rank_examples(texts, candidates, embedder)
     return select_diverse(_move_preferred(texts[0], ranked, limit, services), limit=limit)
 
@@ -482,23 +465,15 @@ def _to_resource(number: int, example: QueryExample) -> Resource:
 def _rank_examples(
     texts: Sequence[str], candidates: Sequence[GraphExample], embedder: str
 ) -> list[GraphExample]:
-    demonstrations_and_candidates = [
-        (Demonstration(candidate.example, ()), candidate) for candidate in candidates
-    ]
-    demonstrations = exclude_question(
-        texts[0], [demonstration for demonstration, _ in demonstrations_and_candidates]
-    )
+    demonstrations = [Demonstration(candidate.example, ()) for candidate in candidates]
     scores: defaultdict[int, float] = defaultdict(float)
     for text in texts:
         partial_matches: list[Demonstration] = []
         if text != texts[0]:  # what asks just a part of the question is best for that part
-            different_ids = {
-                id(demonstration) for demonstration in exclude_question(text, demonstrations)
-            }
             partial_matches = [
                 demonstration
                 for demonstration in demonstrations
-                if id(demonstration) not in different_ids
+                if is_same_question(text, demonstration.example)
             ]
         for embedder_choice in (None, embedder) if embedder else (None,):
             order = [
@@ -511,7 +486,7 @@ def _rank_examples(
                 scores[id(demonstration)] += 1 / (_RANK_FUSION_WEIGHT + rank)
     scored_candidates = [
         (scores[id(demonstration)], candidate)
-        for demonstration, candidate in demonstrations_and_candidates
+        for demonstration, candidate in zip(demonstrations, candidates, strict=True)
         if id(demonstration) in scores
     ]
     return [candidate for _, candidate in sorted(scored_candidates, key=lambda pair: -pair[0])]

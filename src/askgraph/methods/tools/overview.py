@@ -6,7 +6,7 @@ from typing import Annotated
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.graph.examples import rank_examples, sample_examples
+from askgraph.graph.examples import exclude_question, rank_examples, sample_examples
 from askgraph.graph.shapes import Shape, ShapeLine, load_shape
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import format_entities
@@ -135,8 +135,10 @@ async def find_examples(
     They are random, but always the same for the same question.
     """
     seed_text = (question or "").strip() or context.question.text
-    examples = sample_examples(seed_text, context.graph.examples, limit=number)
-    return await render_examples(context, examples)
+    examples = await asyncio.to_thread(
+        exclude_question, context.question.text, context.graph.examples
+    )
+    return await render_examples(context, sample_examples(seed_text, examples, limit=number))
 
 
 async def find_similar_examples(
@@ -154,7 +156,10 @@ async def find_similar_examples(
         ServiceError: the server of the embedder fails.
     """
     search_text = (question or "").strip() or context.question.text
+    examples = await asyncio.to_thread(
+        exclude_question, context.question.text, context.graph.examples
+    )
     matches = await asyncio.to_thread(
-        rank_examples, search_text, context.graph.examples, limit=number, embedder=embedder
+        rank_examples, search_text, examples, limit=number, embedder=embedder
     )
     return await render_examples(context, [example for example, _ in matches])

@@ -27,7 +27,7 @@ from string import Template
 
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import rank_examples
+from askgraph.graph.examples import exclude_question, rank_examples
 from askgraph.index.names import ItemKind
 from askgraph.llm import Assistant, LanguageModel, Message, Options, System, User, read_completion
 from askgraph.llm.structured import can_use_grammar
@@ -228,6 +228,7 @@ class PromptedWriter:
         task, user_message = build_messages(question, TermNames(terms, self.form), self.notes)
         conversation = [task]
         if self.form == PLAIN and self.shots:
-            for example, _ in reversed(rank_examples(question, graph.examples, limit=self.shots)):
+            others = exclude_question(question, graph.examples)
+            for example, _ in reversed(rank_examples(question, others, limit=self.shots)):
                 conversation += [User(f"Question: {example.question}"), Assistant(example.query)]
         return [*conversation, user_message]
