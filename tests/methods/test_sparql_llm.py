@@ -39,6 +39,8 @@ def test_the_model_says_which_columns_were_asked_for(moons: KnowledgeGraph) -> N
 
 EMPTY = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter ; onto:radius 5 }")
 DOUBTED = fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter OPTIONAL { ?m onto:nonsense ?o } }")
+REVERSED = fenced("SELECT ?m WHERE { :Jupiter onto:orbits ?m }")
+PAPER = {"preset": "paper", "decompose": False, "interpret": False}
 WRONG = fenced("SELECT ?m WHERE { ?m onto:nonsense :Jupiter }")
 BUSY = Overloaded("the server is busy")
 
@@ -50,6 +52,8 @@ BUSY = Overloaded("the server is busy")
     ([fenced("SELECT ?m WHERE { ?m onto:orbits")] * 4, {}, None, "failed"),
     ([EMPTY] * 9, {"revisions": 8}, 2, ""),  # it is insisted on
     ([EMPTY, BUSY], {}, None, ""),
+    ([EMPTY], PAPER, 1, ""),  # as published, an empty result is a result
+    ([REVERSED] * 9, PAPER, 4, ""),  # and only the model repairs
 )
 def test_a_refusal_comes_after_so_many_revisions_with_its_reason_and_the_best_so_far(
     moons: KnowledgeGraph,

@@ -18,6 +18,7 @@ direction, are supported.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -95,6 +96,22 @@ def format_shex(
         [f"  # also {', '.join(hidden_names[:_MAX_LISTED_NAMES])}{suffix}"] if hidden_names else []
     )
     return "\n".join([f"{comment_line}{class_name} EXTRA a {{", *row_texts, *hidden_text, "}"])
+
+
+def format_plain_shex(shape: Shape, prefixes: PrefixMap) -> str:
+    """Format a shape with nothing but the outgoing predicates and the classes or datatypes there.
+
+    This is the form of SPARQL-LLM (arXiv 2512.14277, section 3.1.2).
+    """
+    name = prefixes.shorten(shape.cls)
+    rows = [f"a [ {name} ]"]
+    for line in shape.lines:
+        value = _format_value(line, prefixes)
+        end = "IRI" if value == "." and line.untyped_share else value
+        rows += [] if line.inverse else [f"{prefixes.shorten(line.predicate)} {end}"]
+    body = " ;\n  ".join(rows).replace("{ a [", "[").replace("] }", "]")
+    shape_name = re.sub(r"\W+", "_", name).strip("_")
+    return f"shape:{shape_name} {{\n  {body}\n}}"
 
 
 def _format_row(

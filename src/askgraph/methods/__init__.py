@@ -99,7 +99,12 @@ async def answer_with_deadline(
 
     Args:
         seconds: the limit of a method without its own; None: no limit.
+
+    Raises:
+        ValueError: there is no graph.
     """
+    if not graphs:
+        raise ValueError("no graph is given: name at least one")
     method_seconds = getattr(unwrap(method), "seconds", None)
     limit_seconds = seconds if method_seconds is None else method_seconds
     question_deadline = None if limit_seconds is None else Deadline(limit_seconds)

@@ -105,8 +105,6 @@ class GrafVonData(ExplorerSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or over the best of several."""
-        if not graphs:
-            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(
             rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain,
             shows_last=self.preset != "paper",

@@ -108,8 +108,6 @@ class GraphSearch(SearchLimits):
             SearchRun(self, question, graph, CountingEndpoint(graph.endpoint)) for graph in graphs
         ]
         proposals = [(run, await run.propose_candidates()) for run in runs]
-        if not proposals:
-            raise ValueError("no graph is given: name at least one")
         run, proposal = max(proposals, key=lambda item: get_top_score(item[1]))
         for note in (*proposal.linked.notes, *await run.describe_glossary_words(proposal)):
             yield Thought(note)

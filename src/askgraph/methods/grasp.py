@@ -116,8 +116,6 @@ class Grasp(ExplorerSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph or several; the model chooses among them."""
-        if not graphs:
-            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(
             self.rows, self.columns, self.hits, self.triples, timeout=self.query_seconds,
             individuals=self.individuals, schema=self.schema, plain=self.plain,

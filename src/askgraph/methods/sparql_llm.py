@@ -120,18 +120,15 @@ class SparqlLlm(ModelMethodSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or with a query that may join several."""
-        if not graphs:
-            raise ValueError("no graph is given: name at least one")
-        limits = ToolLimits(timeout=self.query_seconds)
+        limits = ToolLimits(timeout=self.query_seconds, plain=self.preset == "paper")
         graphs_with_examples = graphs if is_replaying() else replace_examples(graphs, self.examples)
         asked_graphs = QuestionGraphs.from_graphs(
             question, graphs_with_examples, limits, fraction=self.fraction
         )
         account = self.open_account()
         model = self.charge(self.model, account)
-        run = _SparqlLlmRun(
-            self, question, asked_graphs, account, model, QueryTrials(asked_graphs, self.validate)
-        )
+        trials = QueryTrials(asked_graphs, self.validate, limits.plain)
+        run = _SparqlLlmRun(self, question, asked_graphs, account, model, trials)
         verbalize = partial(
             verbalize_answer, asked_graphs.get_context, model, account, self.options,
             raw=self.preset == "paper",
@@ -211,7 +208,7 @@ class _SparqlLlmRun:
         several_graphs_rule = SEVERAL_GRAPHS_RULE if self.graphs.has_several else ""
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
         without = method.without.split("+")
-        parts = ShapeParts(*(name not in without for name in _SHAPE_PARTS))
+        shown_parts = ShapeParts(*(name not in without for name in _SHAPE_PARTS))
         retrieve = partial(
             build_message,
             self.question,
@@ -222,9 +219,8 @@ class _SparqlLlmRun:
                 method.room,
                 method.names,
                 method.embedder,
-                parts,
+                replace(shown_parts, published=paper),
                 diverse=method.diverse,
-                published=paper,
             ),
             parts=decomposition.parts,
             is_about_dataset=decomposition.about_resource,

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 from tests.each import for_each
 
-from askgraph.errors import SetupError
 from askgraph.llm import Choice, TokenLogprob
 from askgraph.methods import dfsl
 from askgraph.sparql.results import SelectResult
@@ -53,8 +52,6 @@ def test_the_first_the_largest_or_the_heaviest_is_chosen(
 ) -> None:
     assert taken(hypotheses, by) == place
     assert dfsl.choose_hypothesis([], by) is None
-    with pytest.raises(SetupError, match="largest"):
-        dfsl.choose_hypothesis(hypotheses, "best")
 
 
 @given(

@@ -9,9 +9,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Origin, QueryExample, Wording, is_same_question
 from askgraph.methods.shared.examples import (
     Demonstration,
-    ExampleTerm,
     GraphExample,
-    build_matched_text,
     find_nearby_examples,
     find_nearest,
     select_diverse,
@@ -19,10 +17,6 @@ from askgraph.methods.shared.examples import (
 
 MARS = Demonstration(QueryExample("Which moons orbit Mars?", "SELECT ?m { ?m :orbits :Mars }"), ())
 COUNT = Demonstration(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?n) { … }"), ())
-RADIUS = Demonstration(
-    QueryExample("What is the radius of Io?", "SELECT ?r { :Io :radius ?r }"),
-    (ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/radius", "radius", is_relation=True)),
-)
 
 
 def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words() -> None:
@@ -47,16 +41,6 @@ def test_the_question_itself_is_no_example_one_about_another_number_is() -> None
         assert is_same_question(question, MARS.example)
         assert find_nearest(question, (), [MARS, COUNT], limit=2) == [COUNT]
     assert not is_same_question(text.format(1991), shot) and is_same_question(shot.question, shot)
-
-
-def test_only_whole_words_are_masked_which_leaves_what_is_asked_of_them() -> None:
-    io, mars = ExampleTerm("http://e/Io", "Io"), ExampleTerm("http://e/Mars", "Mars")
-    asked = "What is the radius of Mars?"
-
-    masked = build_matched_text("What is the position of Io?", (io,), "masked")
-    [first] = find_nearest(asked, (mars,), [MARS, RADIUS], limit=1, match="masked")
-
-    assert masked == "What is the position of <thing>?" and first == RADIUS
 
 
 PREFIXES = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "

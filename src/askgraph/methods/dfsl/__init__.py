@@ -4,7 +4,7 @@ D'Abramo, "Dynamic Few-Shot Learning for Knowledge Graph Question Answering" (ar
 retrieval (4.2), the prompt of three parts (4.3), several queries and the choice among them (4.4).
 The paper gives the model the gold entities and relations; here they are linked, or given by the
 caller. Of several queries either the first or the largest result is taken (4.4.1). Ours are the
-vote over equal results, triples flipped without the model, and retrieval by masked questions.
+vote over equal results, and triples flipped without the model.
 """
 
 import asyncio
@@ -17,24 +17,23 @@ from statistics import fmean
 from typing import ClassVar
 
 from askgraph import trace
-from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
+from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import exclude_question, sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import BudgetAccount
 from askgraph.methods import PaperPreset, apply_presets, parse_paper_preset
 from askgraph.methods.dfsl.prompt import (
-    ABLATIONS,
     QuestionTerms,
     TermDisplay,
     build_few_shot_prompt,
     get_given_terms,
     link_terms,
-    remove_terms,
 )
 from askgraph.methods.settings import ModelMethodSettings, check_choices, check_minimum, load_texts
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
+    ABLATIONS,
     MATCH_MODES,
     Demonstration,
     ExampleTerm,
@@ -42,6 +41,8 @@ from askgraph.methods.shared.examples import (
     load_demonstrations,
     load_examples,
     load_nearby_demonstrations,
+    remove_demonstration_terms,
+    remove_terms,
 )
 from askgraph.methods.shared.follow_up import answer_over_first_graph
 from askgraph.methods.tools import Context
@@ -75,7 +76,7 @@ class Dfsl(ModelMethodSettings):
         preset: best (ours), or paper (as published).
         variant: plain (the question alone), zero (with its IRIs), fixed or dynamic (with examples).
         k: examples that are shown.
-        match: the compared text: form, question, terms or masked.
+        match: the compared text: form, question or terms.
         diverse: of several examples with one query only the nearest is shown.
         order: whether the nearest example is shown first or last.
         embedder: the embedding model for similarity; none: characters and words.
@@ -237,15 +238,15 @@ class _DfslRun:
             is_random = method.pick == "chance"
             sampled = sample_examples("", examples, limit=limit) if is_random else examples[:limit]
             different = exclude_question(context.question.text, sampled)
-            return self.remove_terms(await load_demonstrations(context, different[: method.k]))
+            demonstrations = await load_demonstrations(context, different[: method.k])
+            return remove_demonstration_terms(demonstrations, method.without)
         candidates = await load_nearby_demonstrations(
             context,
             terms,
             examples,
             match=method.match,
             embedder=method.embedder,
-            remove_terms=partial(remove_terms, without=method.without),
-            removal_name=method.without,
+            without=method.without,
         )
         nearest_demonstrations = await asyncio.to_thread(
             find_nearest,
@@ -258,15 +259,6 @@ class _DfslRun:
             diverse=method.diverse,
         )
         return nearest_demonstrations if method.order == "first" else nearest_demonstrations[::-1]
-
-    def remove_terms(self, demonstrations: Sequence[Demonstration]) -> Sequence[Demonstration]:
-        """Return the demonstrations without the entities or relations that `without` names."""
-        if not self.method.without:
-            return demonstrations
-        return [
-            replace(demonstration, terms=remove_terms(demonstration.terms, self.method.without))
-            for demonstration in demonstrations
-        ]
 
     async def ask_model(self, prompt: trace.Prompt) -> tuple[trace.ModelTurn, ...]:
         """Return the model's replies to one call; the first turn carries the cost."""
@@ -390,15 +382,7 @@ def choose_hypothesis(
     `vote` the first one of the results with the most weight together; equal results
     (`sparql.alike`) count as one. Empty results are chosen only if there is nothing else. The
     return value is None if there is no hypothesis.
-
-    Raises:
-        SetupError: there is no such rule.
     """
-    if rule not in CHOICE_RULES:
-        raise SetupError(
-            f"the rule for choosing hypotheses must be one of {', '.join(CHOICE_RULES)}, not "
-            f"{rule!r}"
-        )
     candidates = [hypothesis for hypothesis in hypotheses if hypothesis.size] or list(hypotheses)
     if not candidates:
         return None

@@ -50,8 +50,6 @@ PAPER_TERMS_RULE: str = _TEXTS["paper_terms_rule"]
 PAPER_PATHS_RULE: str = _TEXTS["paper_paths_rule"]
 PAPER_EXAMPLES_RULE: str = _TEXTS["paper_examples_rule"]
 PAPER_SEVERAL_QUERIES_RULE: str = _TEXTS["paper_several_queries_rule"]
-ABLATIONS = ("", "entities", "relations", "both")
-"""Terms that are left out of all questions: none, or an ablation of section 5.7.2."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +60,6 @@ class TermDisplay:
     without: str = ""  # the kind of terms that is left out
     paper: bool = False  # the parts of the paper's prompts, in their order
     fixed: bool = False  # the examples are the same for all questions
-
-
-def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTerm, ...]:
-    """Return the terms except those of one kind; see `ABLATIONS`."""
-    if without == "both":
-        return ()
-    return tuple(
-        term for term in terms if not without or term.is_relation is (without == "entities")
-    )
 
 
 @dataclass(frozen=True)
@@ -215,12 +204,15 @@ def build_few_shot_prompt(
         query = demonstration.example.query
         shown_query = query.strip() if display.iris else format_query(query, prefixes)
         terms = demonstration.terms
-        if display.paper and RDF_TYPE in extract_iris(query, types=True):
-            terms += remove_terms([ExampleTerm(RDF_TYPE, "type", True)], display.without)
+        has_relations = display.paper and display.without not in ("relations", "both")
+        if has_relations and RDF_TYPE in extract_iris(query, types=True):
+            terms += (ExampleTerm(RDF_TYPE, "type", True),)
         head = format_terms(demonstration.example.question, QuestionTerms(terms), gold=gold)
         parts.append(f"{head}\n<{tag}>\n{shown_query}\n</{tag}>")
     parts.append(format_terms(context.question.text, question_terms or QuestionTerms(())))
-    return Prompt("question", (System(task), User("\n###\n".join(parts))))
+    text = "\n###\n".join(parts)
+    messages = (User(f"{task}\n\n{text}"),) if display.paper else (System(task), User(text))
+    return Prompt("question", messages)
 
 
 def _build_task(

@@ -182,8 +182,6 @@ class Guided(FallbackSettings):
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over one graph, or with a query that may join several."""
-        if not graphs:
-            raise ValueError("no graph is given: name at least one")
         limits = ToolLimits(timeout=self.query_seconds)
         if self.examples and not is_replaying():
             from askgraph.methods.shared.examples import replace_examples  # most methods have none

@@ -9,9 +9,8 @@ embedding model, in meaning (reciprocal-rank fusion, as in `askgraph.index.hybri
 
 import asyncio
 import hashlib
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -39,12 +38,14 @@ from askgraph.sparql.prefixes import PrefixMap, split_local_name
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.rewrite.canonical import build_skeleton
 
-MATCH_MODES = ("form", "question", "terms", "masked")
+MATCH_MODES = ("form", "question", "terms")
 """Texts that are compared: questions with their form (`askgraph.search.tokenize`), questions
-alone, questions with the names of entities and relations, or masked questions.
+alone, or questions with the names of entities and relations.
 """
 
-_MASK_TEXT = "<thing>"
+ABLATIONS = ("", "entities", "relations", "both")
+"""Terms that are left out of all questions: none, or an ablation of section 5.7.2."""
+
 _Key: TypeAlias = tuple[tuple[QueryExample, ...], str]
 _MAX_UNINDEXED_EXAMPLES = 1_000  # examples that are compared without an index on disk
 _MAX_POOL_EXAMPLES = 200  # examples of a graph to compare in detail
@@ -92,32 +93,20 @@ async def load_nearby_demonstrations(
     *,
     match: str,
     embedder: str = "",
-    remove_terms: Callable[[Sequence[ExampleTerm]], tuple[ExampleTerm, ...]] | None = None,
-    removal_name: str = "",
+    without: str = "",
 ) -> Sequence[Demonstration]:
     """Return the demonstrations among which the nearest to the question are searched.
 
     These are all examples if there are at most 1,000, else the hits of a hybrid index, which is
-    cached.
-
-    Args:
-        removal_name: a short name of that removal, for the index.
+    cached. They lack the terms that `without` names; see `ABLATIONS`.
 
     Raises:
         ServiceError: an embedding server fails.
     """
-    remove = remove_terms or tuple
-
-    def reduce(demonstrations: Sequence[Demonstration]) -> list[Demonstration]:
-        return [
-            replace(demonstration, terms=tuple(remove(demonstration.terms)))
-            for demonstration in demonstrations
-        ]
-
     if len(examples) <= _MAX_UNINDEXED_EXAMPLES:
-        return reduce(await load_demonstrations(context, examples))
-    uses_terms = match in ("terms", "masked")
-    content = f"shots {match} {removal_name}".strip() if uses_terms else "examples"
+        return remove_demonstration_terms(await load_demonstrations(context, examples), without)
+    uses_terms = match == "terms"
+    content = f"shots {match} {without}".strip() if uses_terms else "examples"
     digest = await asyncio.to_thread(_compute_digest, examples)
     graph, example_tuple = context.graph, tuple(examples)
     index = await asyncio.to_thread(
@@ -125,7 +114,9 @@ async def load_nearby_demonstrations(
     )
     if index is None:
         if uses_terms:
-            demonstrations = reduce(await _build_demonstrations(context, examples))
+            demonstrations = remove_demonstration_terms(
+                await _build_demonstrations(context, examples), without
+            )
             texts = [demonstration.build_texts(match) for demonstration in demonstrations]
             resources = [
                 Resource(str(position), first, tuple(other_texts))
@@ -140,9 +131,28 @@ async def load_nearby_demonstrations(
         )
     text = build_matched_text(context.question.text, terms, match)
     hits = await asyncio.to_thread(index.search, text, limit=_MAX_POOL_EXAMPLES)
-    return reduce(
-        await _build_demonstrations(context, [examples[int(hit.item.iri)] for hit in hits])
+    return remove_demonstration_terms(
+        await _build_demonstrations(context, [examples[int(hit.item.iri)] for hit in hits]), without
     )
+
+
+def remove_terms(terms: Sequence[ExampleTerm], without: str) -> tuple[ExampleTerm, ...]:
+    """Return the terms except those of one kind; see `ABLATIONS`."""
+    if without == "both":
+        return ()
+    return tuple(
+        term for term in terms if not without or term.is_relation is (without == "entities")
+    )
+
+
+def remove_demonstration_terms(
+    demonstrations: Sequence[Demonstration], without: str
+) -> Sequence[Demonstration]:
+    """Return the demonstrations without the terms of one kind; see `ABLATIONS`."""
+    return [
+        replace(demonstration, terms=remove_terms(demonstration.terms, without))
+        for demonstration in demonstrations
+    ]
 
 
 def _compute_digest(examples: Sequence[QueryExample]) -> str:
@@ -197,18 +207,7 @@ async def _build_demonstrations(
 
 def build_matched_text(question: str, terms: Sequence[ExampleTerm], match: str) -> str:
     """Return the text of a question that is compared; see `MATCH_MODES`."""
-    if match == "terms":
-        return " ".join([question, *(term.label for term in terms)])
-    if match == "masked":
-        for term in sorted(terms, key=lambda term: -len(term.label)):
-            if not term.is_relation and term.label:
-                question = re.sub(
-                    rf"(?<!\w){re.escape(term.label)}(?!\w)",
-                    _MASK_TEXT,
-                    question,
-                    flags=re.IGNORECASE,
-                )
-    return question
+    return " ".join([question, *(term.label for term in terms)]) if match == "terms" else question
 
 
 def find_nearest(

@@ -96,8 +96,6 @@ def answer_over_first_graph(
     Args:
         run: creates the run from a context, an account and the model charged to that account.
     """
-    if not graphs:
-        raise ValueError("no graph is given: name at least one")
 
     def answer_question(completed_question: Question) -> AsyncIterator[Step]:
         endpoint = CountingEndpoint(graphs[0].endpoint)

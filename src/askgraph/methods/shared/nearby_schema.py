@@ -18,7 +18,12 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import fetch_term_descriptions
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.graph.shape_texts import format_equivalents, format_shex, quote_label
+from askgraph.graph.shape_texts import (
+    format_equivalents,
+    format_plain_shex,
+    format_shex,
+    quote_label,
+)
 from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import ItemKind
@@ -213,12 +218,15 @@ class ShapeParts:
         values: example values.
         ordered: properties are ordered by frequency, and those near the question are kept longest;
             else they are ordered by IRI.
+        published: as in the paper: the outgoing properties with their ranges, below the name and
+            the endpoint of the class.
     """
 
     properties: bool = True
     ranges: bool = True
     values: bool = True
     ordered: bool = True
+    published: bool = False
 
 
 async def build_shape_texts(
@@ -249,9 +257,9 @@ async def build_shape_texts(
             lines = {
                 (line.predicate, line.inverse, line.triples, line.having) for line in shape.lines
             }
-            groups.setdefault(
-                (id(graph_class_of_shape.graph), shape.instances, frozenset(lines)), []
-            ).append((graph_class_of_shape, shape))
+            key = shape.cls if parts.published else (shape.instances, frozenset(lines))
+            group = groups.setdefault((id(graph_class_of_shape.graph), key), [])
+            group.append((graph_class_of_shape, shape))
     if is_beside:
         groups = _select_relevant_lines(groups)
     selected_groups = list(groups.values())[:max_classes]
@@ -262,7 +270,7 @@ async def build_shape_texts(
     ):
         related_lines = (
             ""
-            if is_beside
+            if is_beside or parts.published
             else _describe_relatives(
                 graph_class_of_shape, [equal_class.iri for equal_class, _ in equal_classes]
             )
@@ -277,7 +285,7 @@ async def build_shape_texts(
             for text in variants
         )
         shape_texts.append(TextVariants(tuple(headed_variants)))
-    if parts.properties:
+    if parts.properties and not parts.published:
         shape_texts += await asyncio.to_thread(
             lambda: [
                 *_describe_times(selected_groups, has_several_graphs),
@@ -389,6 +397,7 @@ async def _load_shape(graph_class: GraphClass, parts: ShapeParts) -> Shape:
             kinds=line.kinds if parts.ranges else (),
             example=line.example if parts.values else None,
             in_steps=not line.inverse and line.predicate in transitive_predicates,
+            untyped_share=line.untyped_share if parts.ranges else 0.0,
             values=line.values if should_show_values(line) else (),
         )
         for line in shape.lines
@@ -450,6 +459,10 @@ def _format_shape(
     is_beside: bool,
 ) -> list[str]:
     prefixes = graph_class.graph.context.graph.prefixes
+    if parts.published:
+        label = quote_label(labels.get(shape.cls) or split_local_name(shape.cls)).strip('"')
+        text = format_plain_shex(shape if parts.properties else replace(shape, lines=()), prefixes)
+        return [f"- {label} ({graph_class.graph.question_graph.service}):\n{text}"]
     if not parts.properties:
         label = quote_label(labels[graph_class.iri]) if labels.get(graph_class.iri) else ""
         count_text = f"{shape.instances:,} instances" if shape.instances else ""

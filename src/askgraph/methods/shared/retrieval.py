@@ -72,7 +72,6 @@ class PromptContent:
         listed: the schema is a list of classes and properties, instead of one shape for each class.
         named: classes and their properties are named in the tokens that remain.
         diverse: near-duplicate examples are shown once; else the nearest, however alike.
-        published: as in the paper: examples before shapes, nearest first, no list of the schema.
     """
 
     examples: int = 5
@@ -84,13 +83,12 @@ class PromptContent:
     listed: bool = False
     named: bool = False
     diverse: bool = True
-    published: bool = False
 
     @property
     def has_names(self) -> bool:
-        """Whether classes and their properties are also listed by name, with their ranges."""
+        """Whether classes and their properties are also listed by name, as no paper has it."""
         has_full_shapes = self.classes and self.parts.properties and self.parts.ranges
-        return self.named or bool(has_full_shapes and not self.published)
+        return self.named or bool(has_full_shapes and not self.parts.published)
 
 
 async def build_message(
@@ -191,7 +189,8 @@ async def build_message(
     )
     services = [
         f"- {graph.name}, SERVICE <{graph.service}>: {graph.base.profile.triples:,} triples"
-        for graph in (graphs.graphs if has_several_graphs else ())
+        for graph in graphs.graphs
+        if has_several_graphs and not content.parts.published
     ]
     graph_lists = ["\n".join(["Graphs:", *services])] if services else []
     fixed_texts = [
@@ -218,7 +217,7 @@ async def build_message(
         ordered_kinds, shares, max_tokens=tokens_left, prefix_kinds=("candidates",)
     )
     text = _join_texts(
-        fitting_texts, fixed_texts, published=content.published, listed=content.listed
+        fitting_texts, fixed_texts, published=content.parts.published, listed=content.listed
     )
     return text if masker is None else masker.mask_text(text)
 
@@ -255,7 +254,7 @@ async def _build_schema_texts(
         nearby_classes,
         content.parts,
         max_classes=content.classes,
-        has_several_graphs=has_several_graphs,
+        has_several_graphs=has_several_graphs and not content.parts.published,
         is_beside=is_beside,
     )
 
@@ -287,7 +286,7 @@ def _build_example_texts(
         graph_line = (
             f"{GRAPH_LINE_PREFIX}{nearby_example.graph.name}\n" if graphs.has_several else ""
         )
-        if content.published:
+        if content.parts.published:
             graph_line = f"# endpoint: {get_service_iri(nearby_example.graph)}\n"
         query = nearby_example.example.query
         with suppress(QueryError):
@@ -300,7 +299,7 @@ def _build_example_texts(
             if (wording.language or "").startswith(language)
         )
         question_text = " ".join(next(matching_wordings, nearby_example.example.question).split())
-        mark = "- " if content.published else ""
+        mark = "- " if content.parts.published else ""
         example_texts.append(
             TextVariants((f"{mark}{question_text}\n```sparql\n{graph_line}{query}\n```",))
         )

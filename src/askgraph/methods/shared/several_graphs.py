@@ -31,6 +31,7 @@ from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.judge import get_query_form
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import Term
 from askgraph.sparql.rewrite import repair_query
@@ -245,7 +246,7 @@ class ParsedQuery:
     columns: tuple[str, ...] = ()  # names of the answer variables, without question marks
 
 
-def parse_query(text: str) -> ParsedQuery | None:
+def parse_query(text: str, *, repair: bool = True) -> ParsedQuery | None:
     """Return the last query of a reply, in a code block or bare, or None.
 
     Updates are ignored. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, as in the
@@ -254,9 +255,8 @@ def parse_query(text: str) -> ParsedQuery | None:
     blocks = _CODE_BLOCK.findall(text)
     for block in [*reversed(blocks), text]:
         graph_match, columns_match = _GRAPH_LINE.search(block), _ANSWER_LINE.search(block)
-        query = (
-            repair_query(_ANSWER_LINE.sub("", _GRAPH_LINE.sub("", block))).query.strip().rstrip("`")
-        )
+        query = _ANSWER_LINE.sub("", _GRAPH_LINE.sub("", block))
+        query = (repair_query(query).query if repair else query).strip().rstrip("`")
         if get_query_form(query):
             columns = re.findall(r"[?$](\w+)", columns_match[1]) if columns_match else ()
             return ParsedQuery(
@@ -294,6 +294,7 @@ class QueryTrials:
 
     graphs: QuestionGraphs
     validate: bool = True
+    is_plain: bool = False  # as published: no repairs, and an empty result is a result
     best: Answer | None = None
     _trial_count: int = 0
     _reported_queries: set[str] = field(default_factory=set)  # queries that were called wrong
@@ -310,7 +311,7 @@ class QueryTrials:
         """
         confidence = _REVISED_CONFIDENCE if self._trial_count else _FIRST_CONFIDENCE
         self._trial_count += 1
-        parsed = parse_query(text)
+        parsed = parse_query(text, repair=not self.is_plain)
         if parsed is None:
             return "There is no SELECT or ASK query in your reply."
         graphs = self._select_graphs(parsed)
@@ -325,7 +326,8 @@ class QueryTrials:
             f"{validated_query.graph.name} "
             f"{canonicalize_query(validated_query.query, prefixes=prefixes)}"
         )
-        if validated_query.faults and key not in self._reported_queries and not is_last:
+        is_new = self.is_plain or key not in self._reported_queries
+        if validated_query.faults and is_new and not is_last:
             self._reported_queries.add(key)
             self._rejected = validated_query
             return "\n".join(map(_format_finding, validated_query.faults[:_MAX_FINDINGS]))[
@@ -379,13 +381,16 @@ class QueryTrials:
         return best_query if self.validate else replace(best_query, query=parsed.query)
 
     def _validate_on_graph(self, parsed: ParsedQuery, graph: QuestionGraph) -> _ValidatedQuery:
-        verdict = validate_query(
-            parsed.query, self.graphs.get_knowledge(graph), language=graph.context.language
-        )
+        query, namespaces = parsed.query, graph.context.graph.prefixes.namespaces
+        if self.is_plain:
+            query = declare_prefixes(query, namespaces)
+        knowledge, language = self.graphs.get_knowledge(graph), graph.context.language
+        verdict = validate_query(query, knowledge, language=language, repair=not self.is_plain)
         faults = tuple(
             finding for finding in verdict.remaining if finding.certainty >= MIN_WRONG_CERTAINTY
         )
-        return _ValidatedQuery(graph, verdict.repaired, parsed.columns, faults)
+        query = query if self.is_plain else verdict.repaired
+        return _ValidatedQuery(graph, query, parsed.columns, faults)
 
     async def _run_checked(self, validated_query: _ValidatedQuery, confidence: float) -> str:
         result = await self._execute(validated_query, confidence)
@@ -393,8 +398,9 @@ class QueryTrials:
             return result
         if self.best is None or not result.is_empty or self.best.is_empty:
             self.best = result
-        empty_reason = f"The query has no result. {result.why_empty or ''}".strip()
-        return empty_reason if result.is_empty else ""
+        if not result.is_empty or self.is_plain:
+            return ""
+        return f"The query has no result. {result.why_empty or ''}".strip()
 
     async def _execute(
         self, validated_query: _ValidatedQuery, base_confidence: float
