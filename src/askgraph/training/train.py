@@ -136,11 +136,7 @@ def train(
 
 
 def _load_model(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
-    """Return the tokenizer, and the model to train.
-
-    Trained weights are stored in float32 and computed in the type of the settings: training steps
-    are too small for half precision.
-    """
+    """Return the tokenizer and the model to train, stored in float32 since steps are small."""
     dtype = settings.dtype if settings.lora else "float32"
     loaded = pretrained.load_pretrained(model, dtype=dtype, download=download)
     if loaded.tokenizer.eos_token_id is None:

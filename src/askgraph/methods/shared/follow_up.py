@@ -134,10 +134,7 @@ async def make_standalone(question: Question, graphs: Sequence[KnowledgeGraph]) 
 
 
 def _complete_text(question: Question, graph: KnowledgeGraph) -> str | None:
-    """Complete question after question, so that a chain of short ones stays about the first.
-
-    Questions that only change how a result is shown are skipped.
-    """
+    """Complete question after question, without those that only change how a result is shown."""
     arrays, language = graph.arrays, question.language
 
     def has_common_class(iri: str, other_iri: str) -> bool:

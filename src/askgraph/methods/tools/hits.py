@@ -574,10 +574,7 @@ def _select_hints(
     *,
     is_text: bool = False,
 ) -> list[IncidentPredicate]:
-    """Return the predicates that best describe a node: near ones first, then frequent ones.
-
-    Those that say little about an entity lead to a text.
-    """
+    """Return the predicates that best describe a node: near ones first, then frequent ones."""
     ranks = {iri: at for at, iri in enumerate(near)}
     direct = {first for first, *_ in variants.group(incident.predicate for incident in incidents)}
 

@@ -413,10 +413,7 @@ class BeamSearch:
     def _get_repetitions(
         self, predicate: int, inverse: bool, *, is_named: bool
     ) -> tuple[bool, ...]:
-        """Return whether to follow a predicate once, or once and more: places contain at any depth.
-
-        Another named chain is followed once: "whose manager is".
-        """
+        """Return whether to follow a predicate once, or also more often: places contain places."""
         if predicate not in self.schema.transitive_predicates or expand_schema.is_mirrored(
             self.schema, predicate
         ):

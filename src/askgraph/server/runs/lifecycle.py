@@ -280,10 +280,7 @@ class RunRecords:
     async def _load_earlier(
         self, id: str | None, caller: Principal
     ) -> tuple[PreviousQuestion, ...]:
-        """Load the chain of questions up to a run that have a query and that the caller may read.
-
-        Sharing a question does not share the questions before it.
-        """
+        """Load the earlier questions with a query, as far as the caller may read each of them."""
         conversation: list[PreviousQuestion] = []
         for _ in range(_MAX_EARLIER_QUESTIONS):
             row = await self.store.get_run(id) if id else None
