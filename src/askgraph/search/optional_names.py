@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyoxigraph import Variable
 
 from askgraph.search.query_pieces import get_predicate
-from askgraph.sparql import Element, Group, Nested, Pattern, Query, Union, transform, walk
+from askgraph.sparql import Group, Nested, Pattern, Query, Union, transform, walk
 
 
 def make_names_optional(query: Query, names: Mapping[Variable, Variable]) -> Query:
@@ -44,7 +44,9 @@ def _make_name_optional(query: Query, name: Variable, thing: Variable) -> Query:
     if name not in walk(others):
         others = transform(others, lambda node: _drop_unused_names(node, get_predicate(own[0])))
         optional = Nested("OPTIONAL", Group((own[0],)))
-        where = Group(_insert_after_patterns(others, optional))
+        kinds = Pattern | Union | Query
+        after = max((at for at, x in enumerate(others, 1) if isinstance(x, kinds)), default=0)
+        where = Group((*others[:after], optional, *others[after:]))
     columns, group_by = query.columns, query.group_by
     if (thing, None) not in columns:
         position = columns.index((name, None))
@@ -86,19 +88,6 @@ def drop_optional_columns(query: Query, kept: Collection[str]) -> Query:
                 order=tuple(item for item in query.order if (item[0], None) not in dropped),
             )
     return query
-
-
-def _insert_after_patterns(elements: Sequence[Element], optional: Nested) -> tuple[Element, ...]:
-    """Return the elements with an optional group after everything that may bind a variable."""
-    position = next(
-        (
-            index
-            for index in range(len(elements), 0, -1)
-            if isinstance(elements[index - 1], Pattern | Union | Query)
-        ),
-        0,
-    )
-    return (*elements[:position], optional, *elements[position:])
 
 
 def _drop_unused_names(node: object, predicate: str) -> object:

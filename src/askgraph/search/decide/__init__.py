@@ -47,7 +47,7 @@ from askgraph.search.query_pieces import (
     list_sort_keys,
     list_subqueries,
 )
-from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, iterate_links
+from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates
 from askgraph.search.rank.faults import FaultContext, find_faults
 from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
@@ -145,7 +145,7 @@ def _measure_coverage(subject: FaultContext) -> dict[str, float]:
 def _measure_links(subject: FaultContext) -> dict[str, float]:
     """Return how well, and how uniquely, words name the elements of the query."""
     weights, all_links = subject.linked.weights, subject.linked.links
-    used = list(iterate_links(subject.candidate))
+    used = list(subject.candidate.iterate_links())
     inexact = beaten = ambiguous = total = 0.0
     for link in used:
         weight = sum(weights[at] for at in link.positions)
@@ -439,7 +439,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     is_doubted = any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items())
     best = ranked_clusters[0].best
     has_faint_link = any(
-        x.quality <= NEIGHBOUR_SCORE and x.how == ("near",) for x in iterate_links(best)
+        x.quality <= NEIGHBOUR_SCORE and x.how == ("near",) for x in best.iterate_links()
     )
     is_doubted = is_doubted or has_faint_link or _is_of_unlike_things(proposal, best)
     # "Still alive" is who has no date of death, which graphs often lack.

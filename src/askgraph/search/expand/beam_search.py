@@ -8,6 +8,7 @@ river Jordan, Paris in Texas.
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -906,7 +907,20 @@ def _create_alternative_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
             if first.kind is second.kind and first.target != second.target:
                 mask = to_bit_mask(range(operator.first, second.positions[0]))
                 yield from _create_link_pair_seed(search, first, second, mask, operator.name)
-        yield from _create_number_pair_seed(search, operator)
+        quantities = search.linked.reading.quantities  # two numbers: "9 or 10"
+        before = [q for q in quantities if q.last + 1 == operator.first]
+        after = [q for q in quantities if q.first == operator.last + 1]
+        for low, high in zip(before, after, strict=False):
+            if search.frame.is_argument(low) or search.frame.is_argument(high):
+                continue
+            ids = np.union1d(_find_equal_literals(search, low), _find_equal_literals(search, high))
+            if len(ids):
+                mask = to_bit_mask((*low.positions, *operator.positions, *high.positions))
+                node = Node(ids, terms=tuple(ids[:_MAX_CONSTANTS].tolist()))
+                gain = search.sum_weights(mask) + GainWeight.ALTERNATIVES
+                is_or = operator.name == "or"
+                penalty = Penalty.OR_ALTERNATIVES if is_or else Penalty.ENUMERATED_NUMBERS
+                yield PartialMatch(node, mask, gain, unknown=penalty, anchored=True)
 
 
 def _can_follow_operator(search: BeamSearch, operator: Operator, position: int) -> bool:
@@ -917,25 +931,6 @@ def _can_follow_operator(search: BeamSearch, operator: Operator, position: int) 
     return 0 < position - operator.last <= _MAX_TOKENS_AFTER_OR and all(
         search.linked.reading.is_stop(at) or tokens[at].stem in earlier_stems for at in between
     )
-
-
-def _create_number_pair_seed(search: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
-    """Yield one state for two numbers: "9 or 10"."""
-    quantities = search.linked.reading.quantities
-    left = [q for q in quantities if q.last + 1 == operator.first]
-    right = [q for q in quantities if q.first == operator.last + 1]
-    for first, second in zip(left, right, strict=False):
-        if search.frame.is_argument(first) or search.frame.is_argument(second):
-            continue
-        ids = np.union1d(_find_equal_literals(search, first), _find_equal_literals(search, second))
-        if len(ids):
-            mask = to_bit_mask((*first.positions, *operator.positions, *second.positions))
-            node = Node(ids, terms=tuple(ids[:_MAX_CONSTANTS].tolist()))
-            gain = search.sum_weights(mask) + GainWeight.ALTERNATIVES
-            penalty = (
-                Penalty.OR_ALTERNATIVES if operator.name == "or" else Penalty.ENUMERATED_NUMBERS
-            )
-            yield PartialMatch(node, mask, gain, unknown=penalty, anchored=True)
 
 
 def _create_link_pair_seed(
@@ -1122,8 +1117,14 @@ def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[Partia
     """Yield the intersections of states of different words, or their differences if negated."""
     # "is A a B": the thing itself is one side of the join.
     is_yes_no = search.frame.is_yes_no_question
-    usable = [state for state in pool if (state.patterns or is_yes_no) and len(state.ids)]
-    selected = _select_diverse(search, usable)
+    counts, selected = Counter[int](), []  # the best few states for each set of used words
+    for state in pool:
+        if (state.patterns or is_yes_no) and len(state.ids):
+            counts[state.used] += 1
+            if counts[state.used] <= _MAX_STATES_PER_WORDS and search.content_mask & ~state.used:
+                selected.append(state)
+    simple = [state for state in selected[search.beam_width :] if state.patterns == 1]
+    selected = selected[: search.beam_width] + simple[: search.beam_width // 2]
     content, has_negation = search.content_mask, bool(search.frame.get_operators("not"))
     has_conjunction = bool(search.frame.get_operators("both", "and"))
     steps = [collect_named_elements(state.node) if has_conjunction else {} for state in selected]
@@ -1234,18 +1235,6 @@ def _move_root_to_classes(search: BeamSearch, node: Node, edge_count: int) -> It
             yield from _move_root_to_classes(search, rerooted, len(child.edges))
         elif node.cls_link is None or child.cls_link.positions < node.cls_link.positions:
             yield rerooted
-
-
-def _select_diverse(search: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
-    """Return the best few states for each set of used words."""
-    counts: dict[int, int] = {}
-    selected = []
-    for state in states:
-        counts[state.used] = counts.get(state.used, 0) + 1
-        if counts[state.used] <= _MAX_STATES_PER_WORDS and search.content_mask & ~state.used:
-            selected.append(state)
-    simple = [state for state in selected[search.beam_width :] if state.patterns == 1]
-    return selected[: search.beam_width] + simple[: search.beam_width // 2]
 
 
 def _join_pair(

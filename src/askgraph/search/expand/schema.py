@@ -246,12 +246,9 @@ class Schema:
             for number in self.resource_predicates
             if (p := self.predicates[number]).objects >= _OWN_OBJECTS_SHARE * p.triples
             and p.objects >= _MIN_UNSPECIFIC_SUBJECT_COUNT
-            and self._has_undescribed_objects(number)
+            and len(objects := sample_evenly(self.graph.get_ends(number, inverse=True)))
+            and not self.graph.get_predicates(objects[objects >= self.graph.terms.first_iri])
         )
-
-    def _has_undescribed_objects(self, predicate: int) -> bool:
-        objects = sample_evenly(self.graph.get_ends(predicate, inverse=True))
-        return not self.graph.get_predicates(objects[objects >= self.graph.terms.first_iri])
 
     @cached_property
     def numbered_alike(self) -> dict[int, frozenset[int]]:

@@ -75,9 +75,13 @@ async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> L
     entities_by_text, notes = await _search_names(
         search, graph.endpoint, span_texts, reading.language
     )
-    if any(entities_by_text.values()) and not any(
-        map(_has_shared_word, entities_by_text, entities_by_text.values())
-    ):
+    shares_words = any(
+        not {*split_tokens(text)}.isdisjoint(split_tokens(name))
+        for text, entities in entities_by_text.items()
+        for entity in entities
+        for name, _ in entity.names
+    )
+    if any(entities_by_text.values()) and not shares_words:
         notes = (_DIFFERENT_NAMES_NOTE,)
     if notes:
         fallback = plugins.load("name_search", PLAIN)(replace(search.settings, location=""))
@@ -175,11 +179,6 @@ def _build_incoming_link_queries(values: str, graph: KnowledgeGraph) -> Iterator
     for predicate in counted[:_MAX_SAMPLED_PREDICATES]:
         sample = f"SELECT ?s ?o {{ {values} ?o <{predicate.iri}> ?s }} LIMIT {_MAX_SAMPLED_ROWS}"
         yield f"SELECT ?s (COUNT(?o) AS ?links) {{ {{ {sample} }} }} GROUP BY ?s"
-
-
-def _has_shared_word(text: str, entities: Sequence[NamedItem]) -> bool:
-    words = {*split_tokens(text)}
-    return any(words & {*split_tokens(name)} for entity in entities for name, _ in entity.names)
 
 
 def _describe_languages(entities: Sequence[NamedItem], language: str) -> tuple[str, ...]:
@@ -291,7 +290,8 @@ def _remove_partial_matches(
     full_names = [
         span
         for span, entities in entities_by_span.items()
-        if any(_has_name(entity, span.get_text(reading)) for entity in entities)
+        if (words := split_tokens(span.get_text(reading)))
+        and any(split_tokens(name) == words for entity in entities for name, _ in entity.names)
     ]
     return [
         entity
@@ -302,8 +302,3 @@ def _remove_partial_matches(
         )
         for entity in entities
     ]
-
-
-def _has_name(entity: NamedItem, text: str) -> bool:
-    words = split_tokens(text)
-    return any(split_tokens(name) == words for name, _ in entity.names)

@@ -200,14 +200,6 @@ def get_schema_words(index: NameIndex) -> SchemaWords:
     # again at the next question.
     if index in _schema_words:
         return _schema_words[index]
-    words, is_complete = _collect_schema_words(index)
-    if is_complete:
-        _schema_words[index] = words
-    return words
-
-
-def _collect_schema_words(index: NameIndex) -> tuple[SchemaWords, bool]:
-    """Return the words, and whether they are complete."""
     is_schema = np.isin(index.kinds, (int(ItemKind.CLASS), int(ItemKind.PREDICATE)))
     inflected: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
@@ -235,7 +227,9 @@ def _collect_schema_words(index: NameIndex) -> tuple[SchemaWords, bool]:
         {letter: tuple(group) for letter, group in short.items()},
         {letters: tuple(group) for letters, group in initials.items()},
     )
-    return all_words, not (names.is_cut or timed.is_cut)
+    if not (names.is_cut or timed.is_cut):
+        _schema_words[index] = all_words
+    return all_words
 
 
 @cache

@@ -609,12 +609,16 @@ def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) ->
         only_values and query.draft.limit != 1 and not query.operators.get_operators("distinct")
     )
     context: dict[Variable, bool] = {}
+    patterns = tuple(query.draft.patterns)
     for vertex, sort in owners:
         ids = query.get_vertex_ids(vertex)
         if isinstance(vertex.term, Variable) and query.schema.is_nameless(ids):
             context |= {
-                query.choose_name_variable(linked_vertex): False
-                for linked_vertex in _iterate_linked_vertices(query, vertex.term, shown_variables)
+                query.choose_name_variable(linked): False
+                for linked in query.draft.vertices
+                if linked.node.cls_link is not None and linked.term not in shown_variables
+                if any({vertex.term, linked.term} == {x.subject, x.object} for x in patterns)
+                and not query.schema.is_nameless(query.get_vertex_ids(linked))
             }
             if not query.is_statement(vertex) and query.schema.find_stated_value(ids) is None:
                 context[vertex.term] = sort in NUMERIC_SORTS and query.schema.has_unit(ids)
@@ -622,19 +626,6 @@ def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) ->
             context[query.choose_name_variable(vertex)] = False
     query.draft.context = [x for x, is_answer in context.items() if not is_answer]
     return list(context)
-
-
-def _iterate_linked_vertices(
-    query: QueryBuilder, node: Variable, shown_variables: Sequence[Variable]
-) -> Iterator[Vertex]:
-    """Yield the named vertices, of a class that words name, that are linked to a nameless node."""
-    for vertex in query.draft.vertices:
-        if vertex.node.cls_link is None or vertex.term in shown_variables:
-            continue
-        ends = ({triple.subject, triple.object} for triple in query.draft.patterns)
-        is_linked = {node, vertex.term} in ends
-        if is_linked and not query.schema.is_nameless(query.get_vertex_ids(vertex)):
-            yield vertex
 
 
 def _is_listed_beside_root(query: QueryBuilder, vertex: Vertex) -> bool:

@@ -1247,10 +1247,11 @@ def build_share(
         return None
     if not aggregates and (keys != (root,) or _find_whole_class(query, operator) is None):
         return None
-    if aggregates and (
-        set(keys) != set(draft.group_keys) or _is_repeated(query, get_value_variable(aggregates[0]))
-    ):
-        return None
+    if aggregates:
+        owner = _find_owner(query, get_value_variable(aggregates[0]))
+        others = (vertex for vertex in draft.vertices if vertex is not owner)
+        if {*keys} != {*draft.group_keys} or any(has_many_between(query, owner, x) for x in others):
+            return None  # a sum would be too high
     part_value = (
         aggregates[0]
         if aggregates
@@ -1306,16 +1307,6 @@ def _find_owner(query: QueryBuilder, value: Variable) -> Vertex:
     subjects = [x.subject for x in query.draft.patterns if x.object == value]
     return next(
         (candidate for candidate in query.draft.vertices if candidate.term in subjects), query.root
-    )
-
-
-def _is_repeated(query: QueryBuilder, value: Variable) -> bool:
-    """Return whether a number stands in several rows, so that a sum would be too high."""
-    owner = _find_owner(query, value)
-    return any(
-        has_many_between(query, owner, vertex)
-        for vertex in query.draft.vertices
-        if vertex is not owner
     )
 
 

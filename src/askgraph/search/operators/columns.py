@@ -375,17 +375,22 @@ def group_by_kind(query: QueryBuilder, operator: Operator) -> bool:
 
     The graph may have another word for it: "software per category" is by "software type".
     """
-    position, words = operator.last + 1, query.question.folded_words
-    root, lists = query.root, query.question.word_list
-    if not isinstance(root.term, Variable) or position >= len(words):
-        return False
-    if words[position] not in lists.clauses["kinds"]:
+    position, root, schema = operator.last + 1, query.root, query.schema
+    kinds, following = query.question.word_list.clauses["kinds"], query.question.folded_words
+    if not isinstance(root.term, Variable) or kinds.isdisjoint(following[position : position + 1]):
         return False
     if root not in query.find_vertices_before(operator):
         return False
-    predicate = _find_kind_predicate(query)
-    if predicate is not None:
-        kind = query.attach(build_unnamed_attachment(root, predicate))
+    stems = {stem_word(word) for word in kinds | get_word_list("en").clauses["kinds"]}
+    ids, sizes = query.get_vertex_ids(root), []
+    for number in query.list_predicates(root):
+        is_kind = number != schema.type_predicate and stems & set(schema.get_name_stems(number))
+        if is_kind and schema.get_sort(number) in (ValueKind.NONE, ValueKind.TEXT):
+            subjects, objects = query.graph.get_edges(ids, number)
+            if len(np.unique(objects)) < len(np.unique(subjects)):
+                sizes.append((len(np.unique(objects)), number))
+    if sizes:  # by the property with the fewest values
+        kind = query.attach(build_unnamed_attachment(root, min(sizes)[1]))
     elif root.node.cls is not None and _has_several_classes(query, root):
         kind = query.draft.create_variable("kind")
         query.draft.patterns.append(build_pattern(root.term, RDF_TYPE, kind))
@@ -395,21 +400,6 @@ def group_by_kind(query: QueryBuilder, operator: Operator) -> bool:
     query.consume_tokens([position])
     query.group_by_value(kind, position, is_shown_word=False)
     return True
-
-
-def _find_kind_predicate(query: QueryBuilder) -> int | None:
-    """Return the predicate of the root for its kind, with the fewest values."""
-    lists, schema, root = query.question.word_list, query.schema, query.root
-    words = lists.clauses["kinds"] | get_word_list("en").clauses["kinds"]
-    stems = {stem_word(word) for word in words}
-    ids, sizes = query.get_vertex_ids(root), []
-    for number in query.list_predicates(root):
-        is_kind = number != schema.type_predicate and stems & set(schema.get_name_stems(number))
-        if is_kind and schema.get_sort(number) in (ValueKind.NONE, ValueKind.TEXT):
-            subjects, objects = query.graph.get_edges(ids, number)
-            if len(np.unique(objects)) < len(np.unique(subjects)):
-                sizes.append((len(np.unique(objects)), number))
-    return min(sizes)[1] if sizes else None
 
 
 def _has_several_classes(query: QueryBuilder, vertex: Vertex) -> bool:

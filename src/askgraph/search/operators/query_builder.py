@@ -507,7 +507,12 @@ def _has_redundant_variable(patterns: list[Pattern], draft: QueryDraft) -> bool:
     pairs = [siblings for siblings in by_end.values() if len(siblings) > 1]
     if not pairs:
         return False
-    needed_variables = set(_iterate_needed_variables(draft))
+    other_parts = (
+        *draft.filters, *draft.negations, *draft.subqueries, *draft.optionals, *draft.value_blocks,
+        *draft.unions, *draft.bindings, *draft.columns, *draft.context, *draft.group_keys,
+        *draft.having, *(key for key, _ in draft.order),
+    )  # fmt: skip
+    needed_variables = {*find_variables(other_parts)}
     pattern_set = set(patterns)
     return any(
         _can_merge(variable, target, patterns, pattern_set)
@@ -553,18 +558,6 @@ def _can_merge(
         in pattern_set
         for triple in occurrences
     )
-
-
-def _iterate_needed_variables(draft: QueryDraft) -> Iterator[Variable]:
-    """Yield the variables that anything but the patterns uses."""
-    elements: tuple[object, ...] = (
-        *draft.filters, *draft.negations, *draft.subqueries, *draft.optionals, *draft.value_blocks,
-        *draft.unions, *draft.bindings, *draft.columns, *draft.context, *draft.group_keys,
-        *draft.having,
-        *(key for key, _ in draft.order),
-    )  # fmt: skip
-    for element in elements:
-        yield from find_variables(element.condition if isinstance(element, Filter) else element)
 
 
 NUMERIC_SORTS = (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)
@@ -875,6 +868,16 @@ class QueryCandidate:
     def is_ask(self) -> bool:
         """Whether the answer is yes or no."""
         return self.tree.form == "ASK"
+
+    def iterate_links(self) -> Iterator[Link]:
+        """Yield the links that the candidate is based on."""
+        for node in self.state.node.walk():
+            for link in (node.link, node.cls_link, *(edge.link for edge, _ in node.edges)):
+                if link is not None:
+                    yield link
+            for negated in node.negated:
+                yield from (edge.link for edge, _ in negated.edges if edge.link is not None)
+        yield from self.links
 
     @cached_property
     def tree_with_things(self) -> Query:

@@ -42,18 +42,32 @@ _MAX_WORDS_BEFORE, _MAX_WORDS_AFTER = 8, 8
 def join_by_or(query: QueryBuilder) -> None:
     """Join the two conditions around "or" to one."""
     for operator in query.operators.get_operators("or"):
-        left, right = _find_conditions_beside(query, operator)
+        filters = query.filters_by_operator
+        before = [item for item in filters if 0 < operator.first - item.last <= _MAX_WORDS_BEFORE]
+        after = [item for item in filters if 0 < item.first - operator.last <= _MAX_WORDS_AFTER]
+        nearest = (
+            max(before, key=lambda item: item.last, default=operator),
+            min(after, key=lambda item: item.first, default=operator),
+        )
+        left, right = (list(filters.get(item, ())) for item in nearest)
         if not right:
-            left, right = _extract_value_condition(query, operator, after=True), left
+            left, right = [*_extract_value_condition(query, operator, after=True)], left
         elif not left:
-            left = _extract_value_condition(query, operator, after=False)
+            left = [*_extract_value_condition(query, operator, after=False)]
         if not left or not right or operator.mask & query.used:
             continue
         joined = (*left, *right)
         query.draft.filters = [item for item in query.draft.filters if item not in joined]
         left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
         if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
-            _add_union(query, (*left_patterns, *left), (*right_patterns, *right))
+            draft, moved = query.draft, {*left_patterns, *right_patterns}
+            sides = Group((*left_patterns, *left)), Group((*right_patterns, *right))
+            draft.unions.append(Union(sides))
+            draft.patterns = [element for element in draft.patterns if element not in moved]
+            objects = {element.object for element in moved}
+            draft.edge_variables = {
+                key: value for key, value in draft.edge_variables.items() if value not in objects
+            }
         else:
             query.draft.filters.append(
                 Filter(Call("||", (_build_conjunction(left), _build_conjunction(right))))
@@ -81,30 +95,6 @@ def _find_patterns(query: QueryBuilder, filters: Sequence[Filter]) -> list[Patte
         and not values & {*shown_variables, *other_uses}
         else []
     )
-
-
-def _add_union(query: QueryBuilder, *sides: Sequence[Pattern | Filter]) -> None:
-    """Move two groups of patterns and conditions into a UNION."""
-    draft = query.draft
-    draft.unions.append(Union(tuple(Group(tuple(element)) for element in sides)))
-    moved_elements = {element for side in sides for element in side}
-    draft.patterns = [element for element in draft.patterns if element not in moved_elements]
-    objects = {element.object for element in moved_elements if isinstance(element, Pattern)}
-    draft.edge_variables = {
-        key: value for key, value in draft.edge_variables.items() if value not in objects
-    }
-
-
-def _find_conditions_beside(
-    query: QueryBuilder, operator: Operator
-) -> tuple[Sequence[Filter], Sequence[Filter]]:
-    """Return the nearest conditions before and after a word, if they are near enough."""
-    filters = query.filters_by_operator
-    before = [item for item in filters if 0 < operator.first - item.last <= _MAX_WORDS_BEFORE]
-    after = [item for item in filters if 0 < item.first - operator.last <= _MAX_WORDS_AFTER]
-    left = max(before, key=lambda item: item.last, default=None)
-    right = min(after, key=lambda item: item.first, default=None)
-    return filters[left] if left else (), filters[right] if right else ()
 
 
 def _extract_value_condition(
@@ -474,9 +464,10 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
     for triple in query.draft.patterns:
         ends = (triple.subject, triple.object)
         first = next((end for end in ends if end in first_terms), None)
-        if first is None or not _can_be_end(
-            query, triple, node_id, inverse=triple.subject == first
-        ):
+        number = query.schema.get_predicate_number(get_predicate(triple))
+        if first is None or number is None:
+            continue
+        if node_id not in query.graph.get_ends(number, inverse=triple.subject != first):
             continue
         owner = triple.object if triple.subject == first else triple.subject
         if not isinstance(owner, Variable):
@@ -490,11 +481,6 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
         query.unknown += query.state.unknown  # the twin guesses the same steps again
         return True
     return False
-
-
-def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: bool) -> bool:
-    number = query.schema.get_predicate_number(get_predicate(triple))
-    return number is not None and node_id in query.graph.get_ends(number, inverse=not inverse)
 
 
 def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Variable]:

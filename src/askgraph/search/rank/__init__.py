@@ -12,7 +12,7 @@ import math
 import pathlib
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -86,21 +86,21 @@ def rank(
     schema: Schema,
     weights: Mapping[str, float],
 ) -> RankedCandidates:
-    """Rank the candidates for a question by the weights, best first."""
-    expected = derive_expected_answer(linked)
-    ordered = rank_candidates(candidates, FitScorer(linked, operators, schema, expected), weights)
-    return RankedCandidates(linked, operators, tuple(ordered), schema, expected)
-
-
-def rank_candidates(
-    candidates: list[QueryCandidate], fitting: FitScorer, weights: Mapping[str, float]
-) -> list[QueryCandidate]:
-    """Score candidates and return them best first, without duplicates.
+    """Rank the candidates for a question by the weights, best first, without duplicates.
 
     After the first few, candidates with a much lower score are dropped.
     """
-    extractor = FeatureExtractor(fitting, weights)
-    base_features = [extractor.compute_base_features(candidate) for candidate in candidates]
+    expected = derive_expected_answer(linked)
+    extractor = FeatureExtractor(FitScorer(linked, operators, schema, expected), weights)
+    base_features = [
+        {
+            "covered": candidate.gain / extractor.total_weight,
+            "patterns": float(candidate.patterns),
+            "unknown": candidate.unknown,
+            "spread": candidate.state.spread,
+        }
+        for candidate in candidates
+    ]
     max_scores = [extractor.bound_score(features) for features in base_features]
     scored: list[tuple[float, int, QueryCandidate]] = []
     highest: list[float] = []
@@ -122,7 +122,7 @@ def rank_candidates(
     for negated_score, _, candidate in sorted(scored, key=lambda entry: entry[:2]):
         if -negated_score >= min_score:
             best.setdefault((candidate.tree_with_things, candidate.shown), candidate)
-    return list(best.values())
+    return RankedCandidates(linked, operators, tuple(best.values()), schema, expected)
 
 
 @dataclass
@@ -136,15 +136,6 @@ class FeatureExtractor:
         self.linked, self.operators = self.fitting.linked, self.fitting.operators
         self.schema = self.fitting.schema
         self._max_remaining_score: dict[int, float] = {}
-
-    def compute_base_features(self, candidate: QueryCandidate) -> dict[str, float]:
-        """Return the features that a candidate was built with."""
-        return {
-            "covered": candidate.gain / self.total_weight,
-            "patterns": float(candidate.patterns),
-            "unknown": candidate.unknown,
-            "spread": candidate.state.spread,
-        }
 
     def bound_score(self, features: Mapping[str, float]) -> float:
         """Return the highest score that a candidate with these features can reach."""
@@ -214,7 +205,7 @@ class FeatureExtractor:
             return None
         named = (node.link for node in candidate.state.node.walk() if node.link is not None)
         mentions = dict.fromkeys((link.target, link.positions) for link in named)
-        links = list(iterate_links(candidate))
+        links = list(candidate.iterate_links())
         features |= {
             "obscure": sum(self.edge_deficits.get(mention, 0.0) for mention in mentions),
             "akin": self.compute_relation_share(links, UNRELATED_ROOT_MATCHES),
@@ -282,17 +273,6 @@ class FeatureExtractor:
     def _get_log_degree(self, iri: str) -> float:
         node_id = self.schema.find_node(iri)
         return math.log10(1 + self.schema.graph.get_degree(node_id)) if node_id is not None else 0.0
-
-
-def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
-    """Yield the links that a candidate is based on."""
-    for node in candidate.state.node.walk():
-        for link in (node.link, node.cls_link, *(edge.link for edge, _ in node.edges)):
-            if link is not None:
-                yield link
-        for negated in node.negated:
-            yield from (edge.link for edge, _ in negated.edges if edge.link is not None)
-    yield from candidate.links
 
 
 def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
@@ -505,23 +485,19 @@ def cluster_candidates(candidates: Sequence[QueryCandidate]) -> list[Cluster]:
     for candidate, key in zip(candidates, keys, strict=True):
         full_key = (key, compute_result_signature(candidate)) if key in repeated_keys else key
         grouped.setdefault(full_key, []).append(candidate)
-    groups = _merge_equal_queries(list(grouped.values()))
+    # Groups whose best members are one query, found from different roots, are one.
+    groups = [*grouped.values()]
+    queries = [max(group, key=lambda one: one.score).tree_with_things for group in groups]
+    query_outlines = [_outline_query(query) for query in queries]
+    repeated_keys = _find_repeated(query_outlines)
+    merged: dict[object, list[QueryCandidate]] = {}
+    for group, query, outline in zip(groups, queries, query_outlines, strict=True):
+        query_key = _compute_query_signature(query) if outline in repeated_keys else outline
+        merged.setdefault(query_key, []).extend(group)
     candidate_clusters = [
-        Cluster(tuple(sorted(group, key=lambda member: -member.score))) for group in groups
+        Cluster(tuple(sorted(group, key=lambda x: -x.score))) for group in merged.values()
     ]
     return sorted(candidate_clusters, key=lambda cluster: -cluster.score)
-
-
-def _merge_equal_queries(groups: Sequence[list[QueryCandidate]]) -> list[list[QueryCandidate]]:
-    """Join groups whose best members are one query, found from different roots."""
-    queries = [max(group, key=lambda one: one.score).tree_with_things for group in groups]
-    outlines = [_outline_query(query) for query in queries]
-    repeated_outlines = _find_repeated(outlines)
-    merged: dict[object, list[QueryCandidate]] = {}
-    for group, query, outline in zip(groups, queries, outlines, strict=True):
-        key = _compute_query_signature(query) if outline in repeated_outlines else outline
-        merged.setdefault(key, []).extend(group)
-    return list(merged.values())
 
 
 def _outline_query(query: Query) -> object:
@@ -611,7 +587,12 @@ def compute_result_signature(candidate: QueryCandidate) -> object:
     ]
     other_parts += [_build_part("group", element) for element, _ in query.group_by]
     other_parts += [_build_part("having", element) for element in query.having]
-    if not _is_row_count_relevant(query):
+    counts_rows = any(
+        not call.name.endswith("DISTINCT") and call.name not in _EXTREME_FUNCTIONS
+        for call in pieces.find_aggregates(query)
+    )
+    is_cut = query.form == "ASK" or query.group_by or query.order or query.limit is not None
+    if not (is_cut or counts_rows):
         # The patterns without leaves attached to the root.
         used_variables = {element for part in other_parts for element in part.variables} - {root}
         root_neighbours = {
@@ -673,16 +654,6 @@ def _paint_parts(
         tuple(element.paint(colours) for element in columns),
         frozenset(element.paint(colours) for element in parts),
         tuple(element.paint(colours) for element in order_parts),
-    )
-
-
-def _is_row_count_relevant(query: Query) -> bool:
-    """Return whether the result depends on how often a row occurs, or on all patterns."""
-    if query.form == "ASK" or query.group_by or query.order or query.limit is not None:
-        return True
-    return any(
-        not aggregate.name.endswith("DISTINCT") and aggregate.name not in _EXTREME_FUNCTIONS
-        for aggregate in pieces.find_aggregates(query)
     )
 
 

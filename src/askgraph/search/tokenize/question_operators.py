@@ -243,7 +243,9 @@ def detect_operators(
     while at < len(reading.tokens):
         operator = _detect_operator_at(reading, at, measures.get(at))
         operator = operator or _detect_by_place(reading, at, operators)
-        if operator is None or _is_kind_after_each(operator, operators, reading):
+        ends = {item.last + 1 for item in operators if item.name == "each"}
+        is_kind = reading.folded_words[at] in reading.word_list.clauses["kinds"]
+        if operator is None or (is_kind and operator.first in ends):  # "of each sort": no order
             at += 1
         else:
             operators.append(_interpret_distinct(operator, operators, reading))
@@ -343,16 +345,6 @@ def _detect_by_place(
         names = [n for d, n in (("most", "most"), ("least", "fewest")) if own in degrees[d]]
         return Operator(names[0], at, at) if names else None
     return None
-
-
-def _is_kind_after_each(
-    operator: Operator, operators: Sequence[Operator], reading: TokenizedQuestion
-) -> bool:
-    """Return whether a word is a noun after "each": "of each sort" does not ask for an order."""
-    is_kind = reading.folded_words[operator.first] in reading.word_list.clauses["kinds"]
-    return is_kind and any(
-        before.name == "each" and before.last == operator.first - 1 for before in operators
-    )
 
 
 def _interpret_windows(
@@ -530,7 +522,12 @@ def _detect_operator_at(
         rank = 2 if name in _PREFERRED_OPERATORS else int(name == "past")
         matches.append((len(phrase), rank, Operator(name, at, last)))
         if name in _EXTREMES:
-            matches += _match_after_article(reading, at, last)
+            matches += [  # after its article: "la plus grande"
+                (length + start - at, rank, replace(operator, first=at))
+                for start in range(at + 1, last + 1)
+                for length, rank, operator in _match_adjectives(reading, start)
+                if operator.name == "superlative" and operator.last == last
+            ]
     # A word asks for names that contain a text: "contains 'x'".
     texts, word = reading.word_list.text_words, reading.tokens[at].folded
     having = word in texts["has"]
@@ -619,16 +616,6 @@ def _is_comparison_start(reading: TokenizedQuestion, at: int) -> bool:
         name in COMPARISON_SIGNS and len(phrase) > 1 and reading.has_phrase_at(phrase, at)
         for phrase, name in phrases
     )
-
-
-def _match_after_article(
-    reading: TokenizedQuestion, first: int, last: int
-) -> Iterator[tuple[int, int, Operator]]:
-    """Yield superlatives at the end of a phrase, after its article: "la plus grande"."""
-    for at in range(first + 1, last + 1):
-        for length, rank, operator in _match_adjectives(reading, at):
-            if operator.name == "superlative" and operator.last == last:
-                yield length + at - first, rank, replace(operator, first=first)
 
 
 _EXTREMES = ("maximum", "minimum")
