@@ -52,7 +52,7 @@ _MAX_CACHED_SET_SIZE = 1000
 _MIN_OWN_WORD_SCORE: Final = 0.99
 """Minimum quality of a word of the name itself, rather than a related one."""
 _MAX_STEPS = 4  # steps of a pattern in a row
-_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
+_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE, ValueKind.DAY_TEXT)
 _MAX_UNNAMED_STEPS, _MAX_UNNAMED_STEPS_NAMELESS = 2, 3
 """Steps before an unnamed one; one more from a node without a name."""
 _MAX_UNNAMED_SET_SIZE = 2000  # from larger answer sets, only the first step may be unnamed
@@ -957,6 +957,7 @@ def _find_equal_literals(search: BeamSearch, quantity: Quantity) -> Ids:
         low, high = quantity.days
         is_date = np.isin(sorts, _DATE_SORTS)
         is_equal |= is_date & (values >= low) & (values < high + 1)
+        is_equal[np.array(search.schema.find_day_texts(low, high), dtype=np.int32)] = True
     if quantity.value is not None:
         is_number = np.isin(sorts, (ValueKind.NUMBER, ValueKind.TEXT_NUMBER))
         is_equal |= is_number & (values == quantity.value)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import measures
 from askgraph.graph.arrays import GraphArrays, Ids, get_objects
-from askgraph.graph.literals import DAY_PATTERN, ValueKind, split_literal
+from askgraph.graph.literals import DAY_PATTERN, ValueKind, split_literal, to_day_number
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -66,6 +66,7 @@ _SPREAD_SAMPLE_SIZE = 400  # nodes to sample for the available predicates
 _COPY_SAMPLE_SIZE = 16  # nodes to sample to detect a redundant predicate
 _MIN_CODES_SHARE = 0.95  # values that are codes, of those of a predicate for codes
 _MONTH_COUNT = 12
+_MAX_DAYS = 20_000  # texts of a property to search for days
 _DAY_TEXT = re.compile(DAY_PATTERN)
 _PREFIX_LENGTH = 4
 """Letters of a word searched for in all names, before the matching ones are read."""
@@ -352,6 +353,22 @@ class Schema:
         highest = [max(numbers, default=0) for numbers in zip(*days, strict=True)]
         is_day = [number > _MONTH_COUNT for number in highest]
         return {"10": "$3-$2-$1", "01": "$3-$1-$2"}.get("".join(f"{x:d}" for x in is_day), "")
+
+    def find_day_texts(self, low: float, high: float) -> list[int]:
+        """Return the texts such as 31/12/1999 of days from `low` to `high`, since 1970-01-01."""
+        literals = []
+        for predicate in self.predicates:
+            if self.get_sort(predicate) is not ValueKind.DAY_TEXT:
+                continue
+            order = [int(number) for number in self.get_day_order(predicate)[1::3]]
+            objects = self.graph.get_ends(predicate, inverse=True)
+            for literal in objects[objects < self.graph.terms.first_iri][:_MAX_DAYS].tolist():
+                match = _DAY_TEXT.fullmatch(split_literal(self.graph.terms.get_text(literal))[0])
+                year, month, day = map(int, match.group(*order)) if match else (0, 0, 0)
+                is_date = year > 0 and 0 < month <= _MONTH_COUNT
+                if is_date and low <= to_day_number(year, month) + day - 1 <= high:
+                    literals.append(literal)
+        return literals
 
     def get_sorts(self, predicate: int, ids: Ids | None = None) -> frozenset[ValueKind]:
         """Return the sorts of a predicate's literals, at some nodes if `ids` are given."""

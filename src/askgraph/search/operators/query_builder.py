@@ -252,14 +252,17 @@ class QueryDraft:
         is_span = quantity.days is not None and quantity.days[0] < quantity.days[1]
         if len(node.terms) == 1 and not (is_span and sort is ValueKind.DATE):
             return [build_filter(number, "=", parse_term(text))]
-        if sort not in DATE_SORTS or quantity.days is None:
+        predicates = self.schema.graph.get_predicates(node.ids[:1], inverse=True)
+        orders = filter(None, map(self.schema.get_day_order, predicates))
+        day_order = "" if sort in DATE_SORTS else next(orders, "")
+        if quantity.days is None or not (sort in DATE_SORTS or day_order):
             return [self._build_membership_filter(number, node)]
         texts = (self.schema.graph.terms.get_text(int(node_id)) for node_id in node.ids)
         datatypes = {split_literal(text)[1] for text in texts}
         if quantity.value is not None and sort is ValueKind.DATE and len(datatypes) == 1:
             return [build_filter(number, "YEAR", parse_term(str(int(quantity.value))))]
         bounds = zip((">=", "<="), quantity.days, strict=True)
-        return [build_day_bound(number, sign, day, datatypes) for sign, day in bounds]
+        return [build_day_bound(number, sign, day, datatypes, day_order) for sign, day in bounds]
 
     def _build_membership_filter(self, member: Variable, node: Node) -> Filter:
         return build_filter(member, "IN", *(self._to_term(node_id) for node_id in node.ids))
