@@ -829,7 +829,7 @@ def is_column(query: QueryBuilder, operator: Operator) -> bool:
     first = operators[0].first
     opens_question = all(query.question.is_stop(position) for position in range(first))
     is_listed = not opens_question and query.zones.is_listed(first) and query.zones.is_head(first)
-    if not is_listed and (len(operators) == 1 or _is_after_has(query, operators)):
+    if _is_after_has(query, operators) or not (is_listed or len(operators) > 1):
         return False
     last = operators[-1].last
     slot = query.find_next_slot(last, MAX_TOKENS_ACROSS)
@@ -842,9 +842,10 @@ def is_column(query: QueryBuilder, operator: Operator) -> bool:
 
 def _is_after_has(query: QueryBuilder, operators: Sequence[Operator]) -> bool:
     """Return whether extremes choose things: "what has the highest and the lowest X"."""
-    preceding = takewhile(query.question.is_stop, range(operators[0].first - 1, -1, -1))
-    words = [query.question.tokens[position].folded for position in preceding]
-    lists = query.question.word_list
+    reading, lists = query.question, query.question.word_list
+    preceding = takewhile(reading.is_stop, range(operators[0].first - 1, -1, -1))
+    folded = (reading.folded_words[position] for position in preceding)
+    words = [*takewhile(lambda word: word not in lists.conjunctions, folded)]
     if any(
         candidate.name in ("average", "sum") for candidate in operators
     ) or query.operators.get_operators("each"):
