@@ -281,10 +281,10 @@ class Headline:
         key, claim = Sentence(self.query, self._names).make_claim()
         compares = any(isinstance(part, Filter) for part in self.query.where.elements)
         answer = "said yes" if self.result else "said no"
-        if key == "is there":
-            if self._phrases.is_english and not self.result:
+        if key in ("is there", "is there none"):
+            if self._phrases.is_english and self.result is (key == "is there none"):
                 claim = _negate(claim)
-            return self.say(f"{answer} there", claim)
+            return self.say(f"{answer} {key.removeprefix('is ')}", claim)
         if not self.result and compares and self._phrases.is_english and claim.count(" is ") == 1:
             return f"no, {claim.replace(' is ', ' is not ')}"
         return self.say(answer if self.result or compares else "said no fact", claim)

@@ -602,6 +602,10 @@ class Sentence(Grouping):
 
     def make_claim(self) -> tuple[str, str]:
         """Return the key of the question and its parts."""
+        match self.query.where.elements:
+            case (sparql.Filter(sparql.Call("NOT EXISTS", (sparql.Group() as group,))),):
+                exception = Sentence(replace(self.query, where=group), self.names).make_claim()
+                return f"{exception[0]} none", exception[1]
         patterns = self.scope.patterns
         if patterns and not any(True for p in patterns for _ in sparql.find_variables(p)):
             facts = [_state(p, self.names) for p in patterns]

@@ -565,7 +565,7 @@ class ClauseWriter(ValueWords):
                 return text
             text = writer.describe(at[0].subject, many=False)
             return self.write_existence(text, is_negative=is_negative)
-        clauses = writer.list_clauses(about, many=many)
+        clauses = writer.list_clauses(about, many=many or is_negative)
         nouns = [
             self.say("that are", self.phrases.pluralize(found))
             for found in Nouns(inner, self.names).list_classes(about)

@@ -36,6 +36,7 @@ from askgraph.search.decide.unheard_words import (
 )
 from askgraph.search.expand.nouns import NEIGHBOUR_SCORE
 from askgraph.search.link import Link
+from askgraph.search.operators.conditions import UNQUANTIFIED_NOTE
 from askgraph.search.operators.mentions import MENTION_NOTE
 from askgraph.search.operators.query_builder import NONE_NOTE, QueryCandidate
 from askgraph.search.query_pieces import (
@@ -449,7 +450,9 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
     subject = FaultContext(proposal, best)
-    if MENTION_NOTE in best.notes or (evidence["unsaid"] >= 1 and _asks_for_anything(subject)):
+    is_open = evidence["unsaid"] >= 1 and _asks_for_anything(subject)
+    unserved = {item.name for item in find_unserved_operators(proposal, best)}
+    if {MENTION_NOTE, UNQUANTIFIED_NOTE}.intersection(best.notes) or "same" in unserved or is_open:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
     faults = find_faults(subject)

@@ -38,6 +38,7 @@ from askgraph.search.operators.query_builder import (
     TEMPORAL_SORTS,
     Attachment,
     QueryBuilder,
+    QueryCandidate,
     Vertex,
     build_day_bound,
     build_unnamed_attachment,
@@ -68,6 +69,7 @@ from askgraph.search.query_pieces import (
     build_filter,
     build_not_exists,
     build_pattern,
+    connect_variables,
     get_alias,
     parse_term,
     to_number_term,
@@ -80,8 +82,18 @@ from askgraph.search.tokenize.question_operators import (
     find_text_holder,
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import Call, Element, Filter, Term, transform
-from askgraph.sparql.vocabulary import XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_TIME
+from askgraph.sparql import (
+    Call,
+    Element,
+    Filter,
+    Group,
+    Pattern,
+    Term,
+    find_variables,
+    transform,
+    walk,
+)
+from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_TIME
 
 _MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
 
@@ -926,3 +938,77 @@ def _negate_alternatives(query: QueryBuilder, attachment: Attachment) -> None:
         if slot is not None and slot.last + 1 == joint.first and not query.used & joint.mask:
             query.consume_words(joint.mask, query.search.sum_weights(joint.mask))
             apply_without(query, joint)
+
+
+UNQUANTIFIED_NOTE = "unquantified"  # notes that a query asks for one thing instead of all
+_MAX_TOKENS_BEFORE_CLASS, _MIN_CLASS_SCORE = 2, 0.7  # "all *of the* planets"
+
+
+def require_all(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate:
+    """Ask for a thing of the class without what is asked: "does every planet have a moon?"."""
+    words, quantifiers = query.question.folded_words, query.question.word_list.agreement["every"]
+    starts = [at for at, word in enumerate(words) if word in quantifiers]
+    if not candidate.is_ask or query.operators.get_operators("superlative", "most", "fewest"):
+        return candidate
+    is_quantified = False
+    for link in query.search.linked.get_links(ItemKind.CLASS):
+        begins = [at for at in starts if _is_quantified(query, at, link)]
+        is_quantified = is_quantified or bool(begins)
+        members = query.schema.get_instances(link.target)
+        for vertex in sorted(query.draft.vertices, key=lambda x: x.node.cls_link != link):
+            if begins and len(intersect(query.get_vertex_ids(vertex), members)):
+                where = _build_universal(query, candidate, vertex.term, link, begins[-1])
+                if where is not None:
+                    return replace(candidate, window=replace(candidate.tree, where=where))
+    notes = (*candidate.notes, UNQUANTIFIED_NOTE)
+    return replace(candidate, notes=notes) if is_quantified else candidate
+
+
+def _is_quantified(query: QueryBuilder, start: int, link: Link) -> bool:
+    """Return whether only "of the" or used adjectives come between "all" and a class."""
+    words, lists, noun = query.question.folded_words, query.question.word_list, link.positions[0]
+    closing = lists.clauses["restrict"] - lists.clauses["owner"] - lists.agreement["several"]
+    is_near = start < noun <= start + 1 + _MAX_TOKENS_BEFORE_CLASS
+    return (is_near and link.score >= _MIN_CLASS_SCORE) and all(
+        words[at] not in closing if query.question.is_stop(at) else query.used >> at & 1
+        for at in range(start + 1, noun)
+    )
+
+
+def _build_universal(
+    query: QueryBuilder, candidate: QueryCandidate, thing: Term, link: Link, start: int
+) -> Group | None:
+    """Build the condition that all things of a class meet the others; None if it is not clear.
+
+    Words before the noun, or right after it, choose the things: "all moons *of Saturn*".
+    """
+    reading, lists = query.question, query.question.word_list
+    is_transitive = query.schema.has_subclass_instances(link.target)
+    cls = build_pattern(thing, RDF_TYPE, NamedNode(link.target), is_transitive=is_transitive)
+    parts = [part for part in candidate.tree.where.elements if part != cls]
+    is_plain = all(isinstance(part, Pattern | Filter) for part in parts)
+    if not (is_plain and isinstance(thing, Variable)) or query.operators.get_operators("not"):
+        return None  # "not all" is not "all not"
+    variables = [{*find_variables(part)} - {thing} for part in parts]
+    tokens: dict[Group, list[int]] = {}
+    for part, names in zip(parts, variables, strict=True):
+        reached = connect_variables(names, variables)
+        pairs = zip(parts, variables, strict=True)
+        group = Group(tuple(x for x, others in pairs if x is part or others & reached))
+        terms = {str(x).strip("<>") for x in walk(group) if isinstance(x, NamedNode | Literal)}
+        links = [x for x in candidate.iterate_links() if x.target.strip("<>") in terms]
+        tokens[group] = [at for x in links for at in x.positions]
+    first, last = link.positions[0], link.positions[-1]
+    chosen = [x for x, at in tokens.items() if not {*range(start, first)}.isdisjoint(at)]
+    later = [x for x, at in tokens.items() if x not in chosen and max(at, default=0) > last]
+    following = reading.folded_words[last + 1 : last + 2]
+    restricts = not lists.clauses["restrict"].isdisjoint(following)
+    if restricts and following not in lists.operators["exists"]:
+        is_asked = reading.folded_words[0] in lists.yes_or_no["being"]
+        if not is_asked or len(tokens) - len(chosen) > 1:  # but "are all stands *in* X?"
+            chosen += sorted(later, key=lambda group: min(tokens[group]))[:1]
+            if query.operators.get_operators("and"):
+                return None
+    required = [x for group in tokens if group not in chosen for x in group.elements]
+    outer = [cls, *(x for group in chosen for x in group.elements)]
+    return Group((build_not_exists(*outer, build_not_exists(*required)),)) if required else None

@@ -319,7 +319,11 @@ def _has_verb_first(reading: TokenizedQuestion) -> bool:
         return False
     first = reading.tokens[0]
     has_past_form = first.text[-1].casefold() != first.folded[-1]  # "ganó": an accent at the end
-    return (has_past_form and reading.text.lstrip().startswith("¿")) or any(
+    verbs = reading.word_list.operators["exists"]
+    is_of_all = first.folded in reading.word_list.agreement["every"] and any(
+        (word,) in verbs for word in reading.folded_words
+    )  # "¿todos los X tienen Y?"
+    return ((has_past_form or is_of_all) and reading.text.lstrip().startswith("¿")) or any(
         (word,) in reading.word_list.request_phrases["inverted"]
         and reading.get_gap(at - 1, at) == "-"
         for at, word in enumerate(reading.folded_words)
