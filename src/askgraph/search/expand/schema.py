@@ -354,21 +354,24 @@ class Schema:
         is_day = [number > _MONTH_COUNT for number in highest]
         return {"10": "$3-$2-$1", "01": "$3-$1-$2"}.get("".join(f"{x:d}" for x in is_day), "")
 
-    def find_day_texts(self, low: float, high: float) -> list[int]:
-        """Return the texts such as 31/12/1999 of days from `low` to `high`, since 1970-01-01."""
-        literals = []
-        for predicate in self.predicates:
-            if self.get_sort(predicate) is not ValueKind.DAY_TEXT:
-                continue
+    @remember
+    def get_days(self, predicate: int) -> dict[int, float]:
+        """Return the days since 1970-01-01 of a predicate's texts such as 31/12/1999."""
+        days: dict[int, float] = {}
+        if self.get_sort(predicate) is ValueKind.DAY_TEXT:
             order = [int(number) for number in self.get_day_order(predicate)[1::3]]
             objects = self.graph.get_ends(predicate, inverse=True)
             for literal in objects[objects < self.graph.terms.first_iri][:_MAX_DAYS].tolist():
                 match = _DAY_TEXT.fullmatch(split_literal(self.graph.terms.get_text(literal))[0])
                 year, month, day = map(int, match.group(*order)) if match else (0, 0, 0)
-                is_date = year > 0 and 0 < month <= _MONTH_COUNT
-                if is_date and low <= to_day_number(year, month) + day - 1 <= high:
-                    literals.append(literal)
-        return literals
+                if year > 0 and 0 < month <= _MONTH_COUNT:
+                    days[literal] = to_day_number(year, month) + day - 1
+        return days
+
+    def find_day_texts(self, low: float, high: float) -> list[int]:
+        """Return the texts such as 31/12/1999 of days from `low` to `high`, since 1970-01-01."""
+        days = (item for predicate in self.predicates for item in self.get_days(predicate).items())
+        return [literal for literal, day in days if low <= day <= high]
 
     def get_sorts(self, predicate: int, ids: Ids | None = None) -> frozenset[ValueKind]:
         """Return the sorts of a predicate's literals, at some nodes if `ids` are given."""

@@ -515,10 +515,7 @@ def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: IndexedN
 def _is_plural_before_noun(
     last: int, at: int, reading: TokenizedQuestion, name: IndexedName
 ) -> bool:
-    """Return whether a plural noun, singular in a class's name, precedes another noun of the name.
-
-    The same holds before itself, in any name: "documents with the document type".
-    """
+    """Return whether a plural precedes another noun: "documents with the document type"."""
     token, name_words = reading.tokens[last], split_tokens(name.text)
     if token.stem == token.folded or token.folded in name_words:
         return False

@@ -207,10 +207,13 @@ def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
         return False
     bearers, objects = query.graph.get_edges(ids, predicate)
     is_literal = objects < query.graph.terms.first_iri
-    is_literal[is_literal] = ~np.isnan(query.graph.values[objects[is_literal]])
-    bearers, values = bearers[is_literal], query.graph.values[objects[is_literal]]
+    bearers, objects = bearers[is_literal], objects[is_literal]
+    days = query.schema.get_days(predicate)
+    values = np.array([days.get(item, np.nan) for item in objects.tolist()])
+    values = values if days else query.graph.values[objects]
+    bearers, values = bearers[~np.isnan(values)], values[~np.isnan(values)]
     if not len(values):
-        return bool(query.schema.get_day_order(predicate))
+        return False
     extreme_ids: Ids = bearers[values == (values.max() if descending else values.min())]
     current = vertex  # of the things that the pattern starts at, those that lead to the extreme
     while current.parent is not None and current.edge is not None:

@@ -711,10 +711,7 @@ _COMPARISONS = {"<", ">", "<=", ">=", "-", "/"}
 
 
 def _uncompared(context: FaultContext) -> bool:
-    """Return whether the question compares things or their numbers, and the query compares nothing.
-
-    "Who flew more missions than Neil Armstrong?", "does Mars or Saturn have more moons?"
-    """
+    """Return whether the question compares things or numbers, and the query compares nothing."""
     reading = context.linked.reading
     clauses, words = reading.word_list.clauses, reading.folded_words
     starts = [at for at, word in enumerate(words) if word in clauses["more"] | clauses["fewer"]]
