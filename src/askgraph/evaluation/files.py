@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from askgraph import atomic_files
 from askgraph.errors import SetupError
@@ -46,6 +46,19 @@ def parse_object(text: str | bytes, location: str) -> dict[str, Any]:
     return value
 
 
+def hold_file(file: IO[Any], path_and_advice: str) -> None:
+    """Lock an open file until it closes, where locks exist; `SetupError` if another process has."""
+    try:
+        import fcntl  # not available on Windows
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise SetupError(f"another process is writing to {path_and_advice}") from error
+    except (ImportError, OSError):  # a system, or a file system, without locks
+        return
+
+
 class LineFile:
     """A file of JSON objects with an id, one per line, appended durably.
 
@@ -65,11 +78,15 @@ class LineFile:
         self.lines: dict[str, Mapping[str, object]] = {}
         self._positions: dict[str, tuple[int, int]] = {}  # start and length
         self._end = 0
-        self._scan()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
+            hold_file(self._file, f"{path}: wait for it, or name another file")
+            self._scan()
             self._file.truncate(self._end)
+        except SetupError:
+            self._file.close()
+            raise
         except OSError as error:
             raise atomic_files.to_setup_error(f"cannot write {path}", error) from error
 

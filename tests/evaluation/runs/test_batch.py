@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tool_graphs import opened_sample
 
 from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.questions import GoldQuestion
@@ -144,15 +145,15 @@ class Scripted:
             self.closed = True
 
 
-async def test_what_came_before_an_error_is_kept() -> None:
-    steps: list[Step] = []
+async def test_what_came_before_an_error_is_kept(tmp_path: Path) -> None:
+    steps, graphs = list[Step](), [opened_sample(tmp_path)]
     method = Scripted(Thought("hm"), Unreachable("down"))
     with pytest.raises(Unreachable):
-        await collect_steps(Question("?"), steps, method=method, graphs=[])
+        await collect_steps(Question("?"), steps, method=method, graphs=graphs)
     assert steps == [Thought("hm")] and method.closed
     # A language is given to questions that have none.
     method = Scripted(Refusal("no"))
-    ask = build_answerer(method, "scripted", [], language="de")
+    ask = build_answerer(method, "scripted", graphs, language="de")
     assert await ask(Question("Monde?")) == Refusal("no")
     await ask(Question("moons?", "en"))
     assert [question.language for question in method.asked] == ["de", "en"]

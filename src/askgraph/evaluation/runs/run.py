@@ -12,7 +12,7 @@ from askgraph.atomic_files import to_setup_error
 from askgraph.errors import SetupError
 from askgraph.evaluation import runs
 from askgraph.evaluation.executors import run_concurrently
-from askgraph.evaluation.files import LineFile, replace_file
+from askgraph.evaluation.files import LineFile, hold_file, replace_file
 from askgraph.llm.budget import ModelBudget as Models
 
 
@@ -83,30 +83,14 @@ class BudgetTracker:
 
 
 class FolderLock:
-    """An exclusive file lock, held from construction; a no-op on systems without file locks.
-
-    Raises:
-        SetupError: Another process holds the lock.
-    """
+    """An exclusive lock on a folder, from construction; `SetupError` if another process has it."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._file = path.open("w")
         except OSError as error:
             raise to_setup_error(f"cannot write to {path.parent}", error) from error
-        try:
-            import fcntl  # not available on Windows
-        except ImportError:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._file.close()
-            raise SetupError(
-                f"another process is writing to {path.parent}: wait for it, or name another folder"
-            ) from error
-        except OSError:  # a file system without locks
-            return
+        hold_file(self._file, f"{path.parent}: wait for it, or name another folder")
 
     def release(self) -> None:
         """Release the lock; a second call has no effect."""

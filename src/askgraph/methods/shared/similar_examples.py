@@ -638,10 +638,7 @@ def _read_query(query: str) -> _ExampleQuery:
 
 
 def _pair_numbers(wording: _Reading, reading: _Reading, texts: Sequence[str]) -> dict[str, str]:
-    """Return the numbers of a query's texts that only the example has, with those of the question.
-
-    They are paired in order, if both questions have as many of their own.
-    """
+    """Return the numbers that only the example has, with the question's own if it has as many."""
     old = [item for item in wording.numbers if item not in reading.numbers]
     old = [item for item in old if any(item in _NUMBER.findall(text) for text in texts)]
     new = [item for item in reading.numbers if item not in wording.numbers]
