@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from tests.tool_graphs import opened_sample
 
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -52,25 +54,26 @@ def test_the_steps_come_one_by_one_and_end_in_the_outcome(space: Workspace) -> N
     assert {"Io", "Europa"} <= set(answer.labels.values())
 
 
-async def test_deadlines() -> None:
+async def test_deadlines(tmp_path: Path) -> None:
+    graphs = [opened_sample(tmp_path)]
     # A question that takes too long is given up and its stream closed.
     slow = Slow(wait=60)
     with pytest.raises(TimedOut, match=r"no answer within 0\.05 seconds"):
-        await ask_method(MOONS, slow, [], timeout=0.05)
+        await ask_method(MOONS, slow, graphs, timeout=0.05)
     assert slow.closed == [True]
     # A method that misses its deadline has refused and its stream is closed.
     slow = Slow(wait=60, seconds=0.05)
-    outcome = await ask_method(MOONS, slow, [])
+    outcome = await ask_method(MOONS, slow, graphs)
     reason = "The time limit of 0.05 seconds was reached."
     assert outcome == Refusal(reason, usage=Usage(seconds=0.05))
     assert slow.closed == [True]
     # Who stops reading ends the run.
     slow = Slow(wait=60)
-    async with aclosing(stream_steps(MOONS, slow, [])) as stream:
+    async with aclosing(stream_steps(MOONS, slow, graphs)) as stream:
         assert isinstance(await anext(stream), Thought)
     assert slow.closed == [True]
     # A refusal in time is the outcome.
-    assert await ask_method(MOONS, Slow(wait=0), [], timeout=5) == Refusal("It took too long.")
+    assert await ask_method(MOONS, Slow(wait=0), graphs, timeout=5) == Refusal("It took too long.")
 
 
 def test_the_head_of_a_trace_has_the_settings_and_the_states_of_the_graphs(
