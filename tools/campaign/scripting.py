@@ -150,7 +150,7 @@ class Campaign:
         """Answers in each of their views, with what folds out of them."""
         for view, run in self.runs.items():
             yield self.tried("answers", view, self.at, f"/run/{run}")
-            self.page.locator(".answer, .note").first.wait_for()
+            self.page.locator(".answer:not(.settling), .note").first.wait_for()
             tabs = self.page.get_by_role("tab")
             for at in range(tabs.count()):
                 name = tabs.nth(at).inner_text()

@@ -714,7 +714,7 @@ def _finalize_candidates(query: QueryBuilder) -> Iterator[QueryCandidate]:
     if candidate is None:
         return
     if not query.draft.having:
-        yield conditions.require_all(query, candidate)
+        yield conditions.require_all(query, candidate) if candidate.is_ask else candidate
         return
     with_empty_groups = (
         aggregates.include_empty_groups(query, candidate)

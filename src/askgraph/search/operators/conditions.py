@@ -945,10 +945,10 @@ _MAX_TOKENS_BEFORE_CLASS, _MIN_CLASS_SCORE = 2, 0.7  # "all *of the* planets"
 
 
 def require_all(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate:
-    """Ask for a thing of the class without what is asked: "does every planet have a moon?"."""
+    """Ask whether a thing of the class lacks what is asked: "does every planet have a moon?"."""
     words, quantifiers = query.question.folded_words, query.question.word_list.agreement["every"]
     starts = [at for at, word in enumerate(words) if word in quantifiers]
-    if not candidate.is_ask or query.operators.get_operators("superlative", "most", "fewest"):
+    if query.operators.get_operators("superlative", "most", "fewest"):
         return candidate
     is_quantified = False
     for link in query.search.linked.get_links(ItemKind.CLASS):
