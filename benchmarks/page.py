@@ -52,6 +52,7 @@ def main() -> None:
             for text in texts:
                 page.goto(f"{url}/")
                 page.locator("button.starter").first.wait_for()
+                page.wait_for_function(f"() => {PAINTED}")  # it may come after the starters
                 first.append(page.evaluate(PAINTED))
                 times.append(page.evaluate(FROM_ENTER, text))
     print_table(
@@ -64,7 +65,7 @@ def main() -> None:
     print_table(["kB, as sent with gzip", "size"], *sizes)
 
 
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 TRANSFERRED = """() => {
     const all = performance.getEntries().filter((entry) => entry.transferSize);
     return [all.length, all.reduce((sum, entry) => sum + entry.transferSize, 0) / 1000];
