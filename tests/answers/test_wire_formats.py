@@ -74,6 +74,7 @@ ANSWER = trace.Answer(
     sentence="Io (1,821.6 km) and Titan are moons.",
     answered_by=trace.Answerer("guided", "m"),
     context=SelectResult(("mass",), ((Literal(893),), (Literal(1345),), (None,))),
+    units={"radius": "km"},
 )
 NO = trace.Answer("ASK { … }", "moons", SelectResult((), ()), (), "is it so", 1.0, boolean=False)
 EMPTY = trace.Answer(

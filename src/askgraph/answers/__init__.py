@@ -30,6 +30,7 @@ from askgraph.answers.headline import (
     find_query_units,
     is_shown_owner,
     make_deciding_query,
+    name_units,
 )
 from askgraph.answers.verbalize import (
     MAX_LABELS,
@@ -47,6 +48,7 @@ from askgraph.answers.verbalize.scope import fold_names
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.measures import Unit
 from askgraph.search.glossary import load_definitions
 from askgraph.sparql import Call, Query, QueryText, group_patterns_by_subject, rename_iris
 from askgraph.sparql.comparison import select_columns
@@ -173,14 +175,22 @@ class AnswerBuilder:
             known_labels = await self.load_labels(iris, known_labels)
             known_labels = await self.disambiguate_labels(known_labels)
         answer = await self.build_worded_answer(query, result, columns=columns, labels=known_labels)
+        units = find_query_units(tree, self.graph, self.fetched_part) if tree is not None else {}
+        context = _build_context(tree, result, spoken, decided)
+        shown = {*answer.result.variables, *context.variables}
         return replace(
             answer,
             confidence=round(confidence, 4),
             ordered=ordered,
             evidence=behind.describe(known_labels),
             why_empty=why_empty,
-            context=_build_context(tree, result, spoken, decided),
-            sentence=self.render_sentence(tree, spoken, answer.labels, decided),
+            context=context,
+            units={
+                name: sign
+                for name, sign in name_units(units, self.languages[0]).items()
+                if name in shown
+            },
+            sentence=self.render_sentence(tree, spoken, answer.labels, decided, units),
         )
 
     def render_sentence(
@@ -188,7 +198,8 @@ class AnswerBuilder:
         tree: Query | None,
         result: SelectResult | bool,
         labels: Mapping[str, str],
-        decided: SelectResult | None = None,
+        decided: SelectResult | None,
+        units: Mapping[str, Unit],
     ) -> str:
         """Return the result as a sentence; empty for a query that cannot be parsed."""
         if tree is None:
@@ -197,7 +208,6 @@ class AnswerBuilder:
         tree, names = self._fold(tree)
         labels = {**labels, **names}
         nouns = detect_label_language(self.graph, language)
-        units = find_query_units(tree, self.graph, self.fetched_part)
         facts = collect_facts(list_iris(tree), self.graph, language, self.fetched_part)
         return Headline(tree, result, labels, language, nouns, units, decided, facts).write()
 

@@ -133,6 +133,7 @@ def _encode_answer(answer: Answer) -> Json:
         "unused_words": list(answer.unused_words),
         "interpretation": answer.interpretation or None,
         "labels": dict(answer.labels),
+        "units": dict(answer.units),
         "evidence": [
             {
                 "row": evidence.row,

@@ -90,7 +90,10 @@ def to_html(outcome: Outcome, prefixes: PrefixMap) -> str:
         texts.append(outcome.why_empty or "Nothing found.")
     parts = [f"<p><b>{escape_html(text)}</b></p>" for text in texts if text]
     if row_count:
-        heads = "".join(f"<th>{escape_html(name)}</th>" for name in result.variables)
+        heads = "".join(
+            f"<th>{escape_html(_format_head(name, outcome.units))}</th>"
+            for name in result.variables
+        )
         rows = "".join(
             f"<tr>{''.join(_render_html_cell(term, prefixes, outcome.labels) for term in row)}</tr>"
             for row in result.rows[:_MAX_HTML_ROWS]
@@ -188,7 +191,9 @@ def _render_rows(
     else:
         table = answer.table
         context = [v for v in table.variables if v not in answer.answer_columns]
-        yield build_result_table(table, prefixes, answer.labels, context=context, limit=limit)
+        yield build_result_table(
+            table, prefixes, answer.labels, units=answer.units, context=context, limit=limit
+        )
         if limit is not None and len(result.rows) > limit:
             yield Text(f"… and {len(result.rows) - limit:,} more rows (--limit)", style="dim")
 
@@ -252,11 +257,12 @@ def build_result_table(
     prefixes: PrefixMap,
     labels: Mapping[str, str],
     *,
+    units: Mapping[str, str] | None = None,
     context: Sequence[str] = (),
     limit: int | None = None,
 ) -> Table:
     """Build a table of a result; the columns in `context` are dimmed."""
-    heads = {name: name.replace("_", " ") for name in result.variables}
+    heads = {name: _format_head(name, units or {}) for name in result.variables}
     right = [
         head
         for name, head in heads.items()
@@ -271,6 +277,11 @@ def build_result_table(
     for row in result.rows[:limit]:
         table.add_row(*(Text.from_markup(format_cell(term, prefixes, labels)) for term in row))
     return table
+
+
+def _format_head(name: str, units: Mapping[str, str]) -> str:
+    unit = units.get(name)
+    return name.replace("_", " ") + (f" ({strip_control_characters(unit)})" if unit else "")
 
 
 def format_cell(term: Term | None, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:

@@ -199,11 +199,15 @@ def name_property_units(
     predicates: Iterable[str], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
     """Return the words behind the numbers of some predicates, by their IRIs."""
-    writer = Names({}, phrases.load_phrases(language)).writer
     profiles = {p.iri: p for p in graph.profile.predicates}
     units = {iri: find_unit(profiles[iri], graph.arrays) for iri in predicates if iri in profiles}
-    texts = {iri: writer.name_unit(unit) for iri, unit in units.items() if unit is not None}
-    return {iri: text for iri, text in texts.items() if text}
+    return name_units({iri: unit for iri, unit in units.items() if unit is not None}, language)
+
+
+def name_units(units: Mapping[str, Unit], language: str) -> dict[str, str]:
+    """Return the signs or names of those units that have one, by the same keys."""
+    writer = Names({}, phrases.load_phrases(language)).writer
+    return {key: text for key, unit in units.items() if (text := writer.name_unit(unit))}
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,7 @@ class Answer:
     answered_by: Answerer | None = None
     other_graphs: tuple[str, ...] = ()
     context: SelectResult = field(default=SelectResult((), ()))
+    units: dict[str, str] = field(default_factory=dict)  # variable -> unit of its numbers, as km
 
     @property
     def table(self) -> SelectResult:

@@ -1,5 +1,6 @@
 """Word vectors: the codec, words in four languages, parts of words, names of an index."""
 
+import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ from tools.make_word_vectors import format_table
 
 from askgraph.index.names import IndexedName, ItemKind, NameIndex
 from askgraph.search.link import word_vectors
+from askgraph.search.tokenize.word_lists import translate_word
 
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyzß", min_size=1), max_size=20, unique=True)
 
@@ -76,6 +78,17 @@ def test_a_compound_has_the_meaning_of_its_parts() -> None:
 def test_a_word_that_is_unknown_has_no_vector(word: str) -> None:
     assert word_vectors.find_vector(word) is None
     assert compare_words([word], ["weight"]) == 0
+
+
+def test_a_word_of_many_letters_takes_little_memory() -> None:
+    assert translate_word("gewicht", "de")  # the tables are read
+    tracemalloc.start()
+    try:
+        assert word_vectors.find_vector("gewicht" * 2_000) is None
+        assert translate_word("gewicht" * 2_000, "de") == ()
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_names_of_an_index_are_found_by_meaning_and_things_are_not() -> None:

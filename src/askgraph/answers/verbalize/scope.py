@@ -450,12 +450,15 @@ def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict
     columns = {*ast.walk((query.columns, query.group_by, query.having, query.order))}
     names, iris = dict[str, str](), dict[Variable, NamedNode]()
     for pattern in [part for part in query.where.elements if isinstance(part, ast.Pattern)]:
-        thing, dropped = pattern.subject, (pattern.predicate, NamedNode(v.RDF_TYPE))
+        thing, rdf_type = pattern.subject, NamedNode(v.RDF_TYPE)
         remaining = tuple(
             part
             for part in query.where.elements
-            if not (isinstance(part, ast.Pattern) and part.subject == thing)
-            or part.predicate not in dropped
+            if part is not pattern
+            and not (
+                isinstance(part, ast.Pattern)
+                and (part.subject, part.predicate) == (thing, rdf_type)
+            )
         )
         is_name = str(pattern.predicate)[1:-1] in naming and isinstance(pattern.object, Literal)
         is_hidden = query.columns and thing not in columns and thing in ast.walk(remaining)

@@ -51,6 +51,7 @@ LEXICON: Final = Path(__file__).with_name("wordnet.txt")  # the lexicon's file
 LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
 """The licence of WordNet, the source of the file."""
 _MAX_UNSPACED_NAME_LENGTH: Final = 24
+_MAX_UNSPACED_RUN_LENGTH: Final = 1_000  # characters; longer runs are no questions
 """Signs of a name in a script without spaces."""
 LANGUAGE: Final = "en"  # the language of its words
 
@@ -563,7 +564,7 @@ def space_names(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuesti
 
     def split_run(match: re.Match[str]) -> str:
         run, start, pieces = match[0], 0, [""]
-        while start < len(run):
+        while start < len(run) <= _MAX_UNSPACED_RUN_LENGTH:
             ends = range(min(len(run), start + _MAX_UNSPACED_NAME_LENGTH), start + 1, -1)
             end = next(
                 (end for end in ends if is_full_name(fold_word(run[start:end]), index)), start

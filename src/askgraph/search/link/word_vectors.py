@@ -42,6 +42,7 @@ MAGIC: Final = b"askgraph vectors"  # the first bytes of the file; counts follow
 _HEADER_SIZE: Final = len(MAGIC) + 8
 MAX_LEVEL: Final = 7  # a number is one of -7 to 7, in four bits, times the scale of its row
 _MIN_PART_LENGTH: Final = 3  # letters of each part of a compound at least
+_MAX_COMPOUND_LENGTH: Final = 80  # letters of a compound at most; every place is tried as a split
 _LINKING_LETTERS: Final = ("", "s", "es", "n", "en")  # letters between the parts
 _MIN_BEGINNING_LENGTH, _MAX_ENDING_LENGTH = 4, 4
 """Letters of a word's known beginning at least, and of its ending at most."""
@@ -147,6 +148,8 @@ def weigh_known_words(folded: Sequence[str]) -> dict[str, float]:
 
 def _join_parts(folded: str) -> Vectors | None:
     """Return the sum of the vectors of two parts; of several splits, the one with longest parts."""
+    if len(folded) > _MAX_COMPOUND_LENGTH:
+        return None
     ends = range(_MIN_PART_LENGTH, len(folded) - _MIN_PART_LENGTH + 1)
     for end in sorted(ends, key=lambda end: (-min(end, len(folded) - end), -end)):
         last = _find_known(folded[end:])

@@ -80,6 +80,7 @@ _COMPLETION_BONUS = 0.3  # score that completion may add besides words: about tw
 _MIN_DOMAIN_SCORE = 0.6  # minimum score of a predicate that stands for its subjects
 _VALUE_QUESTION_WORDS = ("date", "year", "place", "person")
 """Question words that ask for a value even if no other word names it."""
+_MAX_SHOWN_SLOTS = 20  # the slots of longer lists are not shown
 _MAX_DISTANT_STATES = 20  # number of best states that may have distant predicates
 
 
@@ -411,7 +412,7 @@ def filter_statement_ranks(query: QueryBuilder) -> None:
 def show_remaining_slots(query: QueryBuilder) -> None:
     """Show the slots that no operator used if the question asks for them, else require them."""
     shown_positions: set[int] = set()
-    for slot in sorted(query.slots, key=lambda slot: slot.first):
+    for slot in sorted(query.slots, key=lambda slot: slot.first)[:_MAX_SHOWN_SLOTS]:
         if slot in query.used_slots:
             continue
         # A word only means what other words name: "published the most *releases*".

@@ -6,7 +6,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations, permutations, product
+from operator import or_
 from typing import Literal
 
 import numpy as np
@@ -604,10 +606,14 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
     if not graph.complete or any(x.name not in ("count", "exists") for x in operators.operators):
         return
     content = to_bit_mask(at for at, weight in enumerate(linked.weights) if weight)
+    counts_mask = reduce(or_, (item.mask for item in counts), 0)
     links = [x for x in linked.get_links(ItemKind.ENTITY) if x.score >= _MIN_NONE_SCORE]
     links = [x for x in links if sum(x.positions == other.positions for other in links) == 1]
     classes = [x for x in linked.get_links(ItemKind.CLASS) if x.score >= _MIN_NONE_SCORE]
+    stepped = reduce(or_, (x.mask for x in linked.get_links(ItemKind.PREDICATE)), counts_mask)
     for entity, counted in product(links, classes):
+        if content & ~(entity.mask | counted.mask | stepped):
+            continue
         node = schema.find_link_node(entity)
         members = schema.get_instances(counted.target)
         classes_of_thing = schema.get_classes(node) if node is not None else ()
@@ -619,7 +625,7 @@ def build_none_query(search: BeamSearch, operators: QuestionOperators) -> Iterat
         ):
             continue
         siblings = schema.get_instances(classes_of_thing[0])[:_MAX_GROUP_SAMPLE]
-        used = entity.mask | counted.mask | sum(item.mask for item in counts)
+        used = entity.mask | counted.mask | counts_mask
         step = _find_counting_step(search, members, siblings.tolist(), used)
         if step is None or content & ~(used | step[2]) or step[0] in schema.transitive_predicates:
             continue

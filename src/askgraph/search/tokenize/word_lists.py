@@ -21,6 +21,7 @@ NO_KINDS: Kinds = frozenset()
 
 
 _MIN_PART_LENGTH = 3  # letters of a part of a compound at least
+_MAX_COMPOUND_LENGTH = 80  # letters of a compound at most; every place is tried as a split
 _MAX_SHORT_WORD_LENGTH = 6  # words of more letters than this are long
 
 
@@ -366,7 +367,8 @@ def translate_word(word: str, language: str) -> Phrase:
     (('water',), ('water', 'temperature'))
     """
     translations = load_translations(language)
-    if word in translations or language not in LANGUAGES_WITH_CAPITAL_NOUNS:
+    has_compounds = language in LANGUAGES_WITH_CAPITAL_NOUNS and len(word) <= _MAX_COMPOUND_LENGTH
+    if word in translations or not has_compounds:
         return translations.get(word, ())
     splits = [(word[:end], word[end:]) for end in range(_MIN_PART_LENGTH, len(word) - 3)]
     heads = [(start, head) for start, head in splits if head in translations]

@@ -253,7 +253,9 @@ def _format_attempt(answer: Answer, limit: int) -> Iterator[str]:
         lines.append(line)
     if lines:
         of_all = f"{len(lines):,} of {number:,} rows" if len(lines) < number else "Rows"
-        yield f"{of_all} ({', '.join(answer.result.variables)}):"
+        signs = {name: f" in {unit}" for name, unit in answer.units.items()}
+        heads = [name + signs.get(name, "") for name in answer.result.variables]
+        yield f"{of_all} ({', '.join(heads)}):"
         yield from lines
     yield f"Query on {answer.graph}:\n{answer.query.strip()}"
 

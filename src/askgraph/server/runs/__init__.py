@@ -337,6 +337,7 @@ class AnswerView(BaseModel):
     unused_words: list[str] = Field(description="Words of the question that the query ignores.")
     interpretation: str | None
     labels: dict[str, str]
+    units: dict[str, str] = Field({}, description="The units of columns, as km, by their names.")
     evidence: list[EvidenceView]
     why_empty: str | None
     truncated: TruncationView | None

@@ -40,7 +40,7 @@ const LIMITS = [5, 10, 20];
 
 export function Adding(props: AddingProps) {
   const { answer, arrangement, at, add } = props;
-  const columns = columnsOf(answer.columns, answer.cells, answer.answer_columns, answer.labels);
+  const columns = columnsOf(answer.columns, answer.cells, answer.answer_columns, answer);
   const first = columns.find(({ kind }) => kind === "thing") ?? columns[0];
   const [name, setName] = useState(first?.name ?? "");
   const [property, setProperty] = useState<Property | null>(null);

@@ -64,7 +64,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const locale = formatLocale.value;
   const isTriples = answer.form === "CONSTRUCT";
   const columns = useMemo(
-    () => columnsOf(result.columns, result.cells, result.answer_columns, result.labels),
+    () => columnsOf(result.columns, result.cells, result.answer_columns, result),
     [result],
   );
   const charts = useMemo(() => chartsOf(columns, result.cells, result.ordered), [columns, result]);

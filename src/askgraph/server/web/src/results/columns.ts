@@ -1,6 +1,6 @@
 // Kinds of columns, which decide how they are sorted, aligned and drawn.
 
-import type { CellView, Row } from "../api/types.ts";
+import type { AnswerView, CellView, Row } from "../api/types.ts";
 import { language, locale } from "../i18n/index.ts";
 import { shortName, stripControls, textOf } from "./texts.ts";
 import { checkPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
@@ -42,11 +42,11 @@ export function columnsOf(
   names: readonly string[],
   rows: readonly Row[],
   answering: readonly string[],
-  labels: Readonly<Record<string, string>> = {},
+  { labels = {}, units = {} }: Partial<Pick<AnswerView, "labels" | "units">> = {},
 ): Column[] {
   return names.map((name, index) => ({
     name,
-    title: headingOf(name, labels),
+    title: headingOf(name, labels) + (units[name] ? ` (${units[name]})` : ""),
     index,
     kind: kindOf(
       name,
