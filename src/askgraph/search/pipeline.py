@@ -16,6 +16,7 @@ import numpy as np
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
+from askgraph.graph.literals import ValueKind
 from askgraph.graph.measures import match_unit
 from askgraph.index.names import ItemKind, NameIndex
 from askgraph.index.names import split_tokens as words_in
@@ -329,6 +330,7 @@ def resolve_operators(
     linked = link_to_neighbours(link_numbered_names(linked, schema), schema)
     description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
+    frame = _drop_misread_operators(frame, linked, schema)
     linked = keep_classes_of_nouns(linked, frame)
     if linked.glossary_words:
         frame = glossary.add_implied_sums(frame, linked)
@@ -395,6 +397,31 @@ def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> Ques
         for operator in frame.operators
     )
     return replace(frame, operators=tuple(operators))
+
+
+def _drop_misread_operators(
+    frame: QuestionOperators, linked: LinkedQuestion, schema: Schema
+) -> QuestionOperators:
+    """Drop operators whose word is part of a name or a number: "non commercial", "first floor"."""
+    words, lists, arrays = frame.reading.folded_words, frame.reading.word_list, schema.graph
+    links = [link for link in linked.links if link.score >= _MIN_NAME_SCORE]
+
+    def is_misread(operator: Operator) -> bool:
+        word, after = words[operator.first], operator.last + 1
+        named = [link for link in links if link.positions[0] == after]
+        if operator.name == "not":
+            return word in lists.clauses["prefix"] and not named
+        if operator.name != "superlative" or lists.ordinals.get(word) != 1:
+            return False
+        numbers = (schema.get_predicate_number(link.target) for link in named)
+        for ends in (arrays.get_ends(x, inverse=True) for x in numbers if x is not None):
+            literals = ends[ends < arrays.terms.first_iri]
+            is_number = arrays.sorts[literals] == ValueKind.NUMBER
+            if np.any(arrays.values[literals][is_number] == 1):
+                return True
+        return False
+
+    return replace(frame, operators=tuple(x for x in frame.operators if not is_misread(x)))
 
 
 _AGGREGATES = ("count", "average", "sum", "minimum", "maximum")

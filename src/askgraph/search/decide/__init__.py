@@ -452,6 +452,8 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     subject = FaultContext(proposal, best)
     is_open = evidence["unsaid"] >= 1 and _asks_for_anything(subject)
     unserved = {item.name for item in find_unserved_operators(proposal, best)}
+    cls_link = best.state.node.cls_link  # "medallists" are no medals
+    is_open = is_open or (cls_link is not None and cls_link.how == ("near",))
     if {MENTION_NOTE, UNQUANTIFIED_NOTE}.intersection(best.notes) or "same" in unserved or is_open:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))
@@ -462,6 +464,7 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
         or "uncompared" in faults
         or "borrowed_value" in faults
         or any(map(str.isdigit, omitted))
+        or "not" in unserved
         or ("measured_apart" in faults and evidence["unsaid"] > 1)
         or (
             evidence["aggregates"]

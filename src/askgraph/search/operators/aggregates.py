@@ -914,7 +914,11 @@ def _find_aggregated_variables(
     attachment = query.find_attachment(
         query.find_previous_slot(operator.first, MAX_TOKENS_APART), sorts=NUMERIC_SORTS
     )
-    return [] if attachment is None else [query.attach_and_consume(attachment)]
+    if attachment is not None:
+        return [query.attach_and_consume(attachment)]
+    counts = query.operators.get_operators("count")
+    only = None if sorts != NUMERIC_SORTS or counts else query.find_only_number()
+    return [] if only is None else [query.attach(only)]
 
 
 def _iterate_listed_variables(query: QueryBuilder, first: Slot) -> Iterator[Variable]:

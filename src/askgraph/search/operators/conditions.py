@@ -405,7 +405,8 @@ def _choose_compared(
         for vertex in query.draft.vertices
         if vertex.term == term and query.schema.get_sort(predicate) in sorts
     ]
-    return attached[0] if attached else find_by_dimension(query, quantity)
+    found = attached[0] if attached else find_by_dimension(query, quantity)
+    return query.find_only_number() if found is None and quantity.unit is None else found
 
 
 def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
@@ -908,7 +909,11 @@ def apply_exists(query: QueryBuilder, operator: Operator) -> bool:
 
 def apply_without(query: QueryBuilder, operator: Operator) -> bool:
     """Require that a predicate has no value, there or a step or two away: "without X"."""
-    attachment = query.find_attachment(query.find_next_slot(operator.last, MAX_TOKENS_NEAR))
+    if operator.last + 1 == len(query.question.tokens):  # "whose X is unknown"
+        slot = query.find_previous_slot(operator.first)
+    else:
+        slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
+    attachment = query.find_attachment(slot)
     # What lacks something is named before "no".
     earlier_vertices = query.find_vertices_before(operator)
     if attachment is None or (earlier_vertices and attachment.vertex not in earlier_vertices):

@@ -257,7 +257,10 @@ def _find_by_measure(
         for number in start_predicates:
             return query.attach(build_unnamed_attachment(vertex, number)), True
     date = query.find_event_date() if measure.date_names else None
-    return None if date is None else (query.attach(date), True)
+    if date is not None:
+        return query.attach(date), True
+    number = query.find_only_number() if "size" in measure.property_names else None
+    return None if number is None else (query.attach(number), False)
 
 
 def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex | None) -> bool:

@@ -1438,6 +1438,20 @@ class QueryBuilder:
                 return build_unnamed_attachment(vertex, [*ends, *starts, *numbers][0])
         return None
 
+    def find_only_number(self) -> Attachment | None:
+        """Return the only number of what words name, but for codes: "the total of all payments"."""
+        keys, schema = get_shared_words().names["keys"], self.schema
+        numbers = [
+            number
+            for number in self.list_predicates(self.root)
+            if schema.get_sort(number) in NUMERIC_SORTS
+            if keys.isdisjoint(schema.get_name_stems(number))
+        ]
+        if len(numbers) != 1 or not self.root.name_positions:
+            return None
+        self.unknown += Penalty.STEP
+        return build_unnamed_attachment(self.root, numbers[0])
+
     def find_event_date(self) -> Attachment | None:
         """Return the start of the root's only nameless event, or of the event's time span.
 

@@ -336,6 +336,8 @@ def _detect_by_place(
 ) -> Operator | None:
     """Detect words that are operators in one place: "número de hijos por país", "más hijos"."""
     clauses, word, after = reading.word_list.clauses, reading.folded_words[at], at + 1
+    if after == len(reading.tokens) and word in clauses["missing"]:
+        return Operator("not", at, at)
     if after == len(reading.tokens) or reading.is_stop(after) or at in reading.filler_tokens:
         return None
     before, noun = reading.tokens[max(0, at - 1)], reading.tokens[after]
@@ -547,7 +549,7 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
         if reading.tokens[after].stem in naming:
             noun, parts = reading.tokens[after].stem, get_shared_words().name_parts.values()
             words = [reading.folded_words[x] for x in range(at, after) if not reading.is_stop(x)]
-            return all(any(word + noun in part for part in parts) for word in words)
+            return words != [] and all(any(x + noun in part for part in parts) for x in words)
     return False
 
 
@@ -641,7 +643,9 @@ def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
     """Return whether an operator is valid at its position."""
     # A verb must open the question; some operators need a number after them.
     if name == "exists":
-        return at == 0 and not _is_polite_request(reading)
+        which = reading.word_list.request_phrases["which"]  # "à quelle température" has no verb
+        is_which = any(reading.has_phrase_at(phrase, 1) for phrase in which)
+        return at == 0 and not (is_which or _is_polite_request(reading))
     if name in ("before", "after", "past"):
         may_be_place = reading.folded_words[at] in reading.word_list.clauses["sort_from"]
         near = range(at + 1, at + _MAX_BETWEEN_TOKENS)
