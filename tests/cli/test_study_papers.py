@@ -29,7 +29,7 @@ GOLD = {
 SPACE = "https://example.org/space/"
 WRITTEN = (
     "Act: query('''{gold}''') | success('done')\n<sparql>{gold}</sparql>\n```sparql\n{gold}\n```\n"
-    "PICK: 1"
+    "PICK: {first}"
 )
 
 
@@ -43,14 +43,15 @@ def knowing(asked: dict[str, Any]) -> list[Turn] | dict[str, Any]:
     if tools := asked.get("tools"):
         answer = next(one["function"] for one in tools if one["function"]["name"] == "answer")
         names = answer["parameters"]["properties"]
-        given: dict[str, Any] = dict.fromkeys(answer["parameters"]["required"], "It is so.")
-        given |= {"query": gold}
+        required = answer["parameters"]["required"]
+        given = {name: filled(names[name]) for name in required} | {"query": gold}
         if "columns" in names:
             given |= {"columns": []}
         return [Turn(calls=(("answer", json.dumps(given)),), finish="calls")]
     if schema := asked.get("response_format", {}).get("json_schema", {}).get("schema"):
         return [Turn(json.dumps(filled(schema)))]
-    said = WRITTEN.replace("{gold}", gold)
+    first = text.rpartition("Candidates\\n")[2].partition(" ")[0]
+    said = WRITTEN.replace("{gold}", gold).replace("{first}", first)
     return [Turn(f"{said}{' ' * at}") for at in range(asked.get("n") or 1)]
 
 

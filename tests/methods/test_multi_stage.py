@@ -152,13 +152,14 @@ def test_a_model_picks_among_what_is_retrieved(moons: KnowledgeGraph) -> None:
 
 def test_the_picker_is_another_model_than_the_writer(moons: KnowledgeGraph) -> None:
     writer = ScriptedModel(["SELECT ?m WHERE { ?m onto:orbits :Jupiter }"])
-    picker = ScriptedModel(["So.\nPICK: 1", "PICK: 1"])
+    picker = ScriptedModel(["So.\nPICK: :Jupiter.", "PICK: ex:61, `onto:orbits`"])
     models = {"model": writer, "further": {"p": picker}}
     trace = run(moons, ASKED, preset="paper", least_predicates=0, n=1, picker="p", **models)
 
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert (len(picker.requests), len(writer.requests)) == (2, 1)
     assert "PICK" in str(picker.requests) and "PICK" not in str(writer.requests)
+    assert {request.max_tokens for request in picker.requests} == {4_000}
     assert trace.outcome.usage.llm_calls == 3
 
 

@@ -1,6 +1,7 @@
 """What SPARQL-LLM retrieves for a question, and what its settings leave out."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +63,22 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
     assert [text for text in with_it if text not in told(model)] == []
     assert [text for text in without if text in told(model)] == []
     assert [text for text in without if text not in told(full)] == []
+
+
+def test_as_published_each_sub_question_has_examples_and_each_class_its_shape(
+    moons: KnowledgeGraph,
+) -> None:
+    for steps, classes, shown in (
+        (
+            '["What is the code of Mars?"]',
+            '["moon", "planets"]',
+            {"Which", "What", "moon", "planet"},
+        ),
+        ("[]", '["planet"]', {"Which", "planet"}),
+    ):
+        split = f'{{"steps": {steps}, "classes": {classes}}}'
+        _, model = run([split, GOOD, ""], moons, preset="paper", shots=1, classes=1)
+        assert set(re.findall(r"^- (Wh\w+|\w+(?= \())", told(model, 1), re.MULTILINE)) == shown
 
 
 def test_properties_come_by_frequency_or_by_their_names(moons: KnowledgeGraph) -> None:

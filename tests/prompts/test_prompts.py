@@ -86,6 +86,11 @@ def check(name: str, text: str) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
+def calling(tool: str, **arguments: str) -> ToolCall:
+    """A call as published, which names the graph, though there is one alone."""
+    return ToolCall(tool, tool, json.dumps({"graph": "moons", **arguments}))
+
+
 ELSEWHERE = (
     ("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?dogs) WHERE { ?d pet:owner pet:Ann }"),
     ("Which cats live in Rome?", "SELECT ?cat WHERE { ?cat a pet:Cat ; pet:livesIn pet:Rome }"),
@@ -106,12 +111,8 @@ IDLE = ("", "", "")
 PLAINLY = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
 DONE = '{"status": "done", "feedback": ""}'
 AGAIN = '{"status": "retry", "feedback": "Too many."}'
-SAID = ToolCall(
-    "1", "answer", '{"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}'
-)
-GIVES_UP = ToolCall(
-    "1", "cancel", '{"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}'
-)
+SAID = calling("answer", query="SELECT ?moon WHERE { ?moon a onto:Moon }", text="Three moons.")
+GIVES_UP = calling("cancel", reason="No orbits here.", query="SELECT ?m { ?m onto:near :Jupiter }")
 PAPER = {"preset": "paper"}
 ALWAYS = {"feedback": "always"}
 SEVERAL = {"k": 1, "hypotheses": "prompt"}
@@ -214,7 +215,7 @@ async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph
 
 
 async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGraph]) -> None:
-    said = ["PICK: 1", "PICK: 1", ""]
+    said = ["PICK: :Jupiter", "PICK: onto:orbits", ""]
     method = MultiStage(ScriptedModel(said), preset="paper", least_predicates=0)  # of a small graph
 
     found = await prompts(method, graphs[:1])
@@ -226,20 +227,20 @@ async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGra
 async def test_what_is_observed_as_published(tmp_path: Path) -> None:
     names = {"": "http://example.org/", "onto": "http://example.org/onto#"}
     wrong, right = "SELECT ?m { ?m onto:orbits :Jupiter FILTER(?m > }", "SELECT ?m { ?m ?p ?o }"
-    calls = {
-        "search_entity": {"query": "moon Jupiter"},
-        "search_property": {"query": "orbits"},
-        "search_object_of_property": {"property": "onto:code"},
-        "execute": {"query": wrong},
-        "answer": {"query": right, "text": "Two."},
-    }
-    written_calls = [ToolCall(name, name, json.dumps(given)) for name, given in calls.items()]
-    turns = (Choice(calls=tuple(written_calls[:-1])), written_calls[-1], AGAIN, GIVES_UP)
-    acts = (f"Act: search('moon') | query('{wrong}')", f"Act: query('{right}')", "Act: fail('')")
+    calls = (
+        calling("search_entity", query="moon Jupiter"),
+        calling("search_property", query="orbits"),
+        calling("search_object_of_property", property="onto:code", query=""),
+        calling("execute", query=wrong),
+        calling("execute", query=right),
+    )
+    turns = (Choice(calls=calls), calling("answer", query=right, text="Two."), AGAIN, GIVES_UP)
+    acts = (f"search('moon orbits') | query('{wrong}')", f"query('{right}')", "fail('')")
     with served(MOONS, tmp_path, prefixes=names) as (graph, _):
         model = ScriptedModel(turns)
-        await prompts(Grasp(model, preset="paper", feedback="always", feedbacks=1), [graph])
+        method = Grasp(model, preset="paper", feedback="always", feedbacks=1)
+        await prompts(method, [replace(graph, name="moons")])
         check("grasp-observed-as-published", written(model.requests[-1].messages[2:]))
-        model = ScriptedModel(acts)
+        model = ScriptedModel([f"Act: {act}" for act in acts])
         await prompts(GrafVonData(model, preset="paper"), [graph])
         check("graf-von-data-observed-as-published", written(model.requests[-1].messages[2:]))

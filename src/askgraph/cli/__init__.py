@@ -234,10 +234,7 @@ GROUPS = load_descriptions()["groups"]
 
 
 class _LazyCommandGroup(TyperGroup):
-    """A group that knows its commands by name and summary, and imports only the called one.
-
-    Askgraph's errors become one line on standard error and an exit code.
-    """
+    """A group that knows its commands by name and summary, and imports only the called one."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

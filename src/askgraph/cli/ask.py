@@ -206,10 +206,7 @@ async def _suggest_following(
 async def _print_outcome(
     run: Trace, graph: KnowledgeGraph, asking: output.AskOptions, workspace: Workspace
 ) -> Outcome:
-    """Print an outcome, let the user choose one of several readings, and return the result.
-
-    The lessons of the choice are offered.
-    """
+    """Print an outcome, let the user choose one of several readings, and return the result."""
     outcome = run.outcome
     with_colour, limit = output.is_terminal(), asking.limit or _DEFAULT_ROWS
     output.print_blocks(render_outcome(outcome, graph.prefixes, limit=limit, colour=with_colour))

@@ -311,10 +311,7 @@ class _StepDisplay:
 
 
 def _format_brief(step: trace.Step, *, show_model: bool) -> Iterator[Text]:
-    """Return a step in a few lines: the model's thoughts, its calls, the first line of a result.
-
-    `show_model` adds the name of the model, since several may be in use.
-    """
+    """Return a step in a few lines: the model's thoughts, its calls, the first line of a result."""
     match step:
         case trace.ToolUse():
             first_line = next(iter(format_step(step, line_limit=1)), Text(""))

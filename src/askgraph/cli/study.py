@@ -309,10 +309,7 @@ def _select_published_figures(
     *,
     has_own_experiments: bool,
 ) -> Mapping[int, representations.Figures] | None:
-    """Return the published figures of each experiment, for the same questions or the paper's own.
-
-    Custom experiments have no figures in the paper.
-    """
+    """Return the published figures of each experiment, for the same questions or all."""
     if lines is None:
         paper_figures = load_published_representations()
         tags = ("all", *planned_study.tags)

@@ -262,10 +262,7 @@ def _shorten_message(message: str) -> str:
 
 
 class _ProcessPool:
-    """Worker processes over one store; a query never outlives its caller in a worker.
-
-    Usable from any event loop and thread. A worker that was killed or died is replaced at once.
-    """
+    """Worker processes over one store; a query never outlives its caller in a worker."""
 
     def __init__(self, store: Path, *, workers: int, memory: int) -> None:
         self._store = store
@@ -377,10 +374,7 @@ class _ProcessPool:
 
 
 class _ActivePools:
-    """The pools with running workers, the most recently used last.
-
-    Idle pools, and the first ones beyond the limit, are stopped.
-    """
+    """The pools with running workers, the most recently used last."""
 
     def __init__(self) -> None:
         self.max_count = MAX_ACTIVE_STORES

@@ -385,10 +385,7 @@ def _iterate_hits(
 
 
 class _OpenSearchClient:
-    """Sends requests to OpenSearch; requests to a busy server are tried up to five times.
-
-    The environment has the password of the address's user.
-    """
+    """Sends requests to OpenSearch; requests to a busy server are tried up to five times."""
 
     def __init__(self, location: IndexLocation) -> None:
         parts = urlsplit(location.address)

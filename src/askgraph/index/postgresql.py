@@ -347,10 +347,7 @@ def _join_names(rows: Iterable[Any]) -> Iterator[Resource]:
 
 
 class _PostgreSQLBuild:
-    """A build, which excludes other builds of the index.
-
-    The connection stays open, since it holds the lock.
-    """
+    """A build, which excludes other builds of the index."""
 
     def __init__(self, location: IndexLocation, language: str, embedder: str, source: str) -> None:
         self.location, self.language = location, language

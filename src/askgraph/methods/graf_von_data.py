@@ -107,7 +107,7 @@ class GrafVonData(ExplorerSettings):
         """Answer a question over one graph, or over the best of several."""
         limits = ToolLimits(
             rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain,
-            shows_last=self.preset != "paper",
+            bare=self.preset == "paper",
         )  # fmt: skip
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
         return explore(_GrafVonDataRun, self, question, toolbox, self.model)
@@ -228,10 +228,9 @@ class _GrafVonDataRun(Exploration):
         """Run an action that looks something up."""
         match action.name:
             case "search":
-                return await asyncio.gather(
-                    self.call("search_entity", query=action.argument),
-                    self.call("search_property", query=action.argument),
-                )
+                kinds = ("entity",) if self.method.preset == "paper" else ("entity", "property")
+                searches = [self.call(f"search_{kind}", query=action.argument) for kind in kinds]
+                return await asyncio.gather(*searches)
             case "deref":
                 method = self.method
                 arguments = {"boundary": method.individuals, "terms": method.schema}

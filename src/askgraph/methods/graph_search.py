@@ -130,11 +130,7 @@ class GraphSearch(SearchLimits):
 def _refuse_change(
     question: Question, graph: KnowledgeGraph, proposal: RankedCandidates
 ) -> Refusal | None:
-    """Refuse a change ("only the first two") if there is no earlier result to change.
-
-    "The most common language among them" is a question of its own if a query uses all its words,
-    and so is any that names a class ("Who are the hosts, and which party is each of them in?").
-    """
+    """Refuse a change ("only the first two") if there is no earlier result to change."""
     from askgraph.search import follow_up  # most questions ask for something
 
     text, language = question.text, question.language

@@ -76,7 +76,8 @@ class SparqlLlm(ModelMethodSettings):
         classes: shapes of classes that are shown; 0: no schema.
         names: linked names are shown with their IRIs.
         room: tokens for all that is shown.
-        diverse: near-duplicate examples are shown once; else the nearest, however alike.
+        diverse: near-duplicate examples are shown once; else the nearest to each part of the
+            question, however alike.
         examples: a file or folder of examples, instead of the first graph's own.
         embedder: an embedding model that finds examples and classes besides words.
         fraction: the part of the schema that is shown, the most frequent first, 0 to 1.
@@ -222,7 +223,8 @@ class _SparqlLlmRun:
                 replace(shown_parts, published=paper),
                 diverse=method.diverse,
             ),
-            parts=decomposition.parts,
+            parts=decomposition.steps if paper else decomposition.parts,
+            classes=decomposition.classes,
             is_about_dataset=decomposition.about_resource,
         )
         message = await record_or_replay(
@@ -270,11 +272,17 @@ class _SparqlLlmRun:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Parts of a question in words: steps first, then names of classes and entities."""
+    """Parts of a question in words; `parts` has all of them."""
 
-    parts: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
     about_resource: bool = False
     problem: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.steps, *self.classes, *self.entities)))
 
 
 def parse_decomposition(
@@ -284,13 +292,12 @@ def parse_decomposition(
     match parse_structured(choice, schema):
         case StructuredReply(value):
             lists = [value.get(name) for name in _LIST_FIELDS]
-            short_lists = [part[:_MAX_LIST_ITEMS] for part in lists if isinstance(part, list)]
             texts = [
-                str(item)[:_MAX_ITEM_CHARACTERS]
-                for part in short_lists
-                for item in part
-                if str(item)
+                tuple(
+                    str(item)[:_MAX_ITEM_CHARACTERS] for item in part[:_MAX_LIST_ITEMS] if str(item)
+                )
+                for part in (part if isinstance(part, list) else [] for part in lists)
             ]
-            return Decomposition(tuple(dict.fromkeys(texts)), value.get("intent") == "resource")
+            return Decomposition(*texts, about_resource=value.get("intent") == "resource")
         case unfit:
             return Decomposition(problem=unfit.feedback)

@@ -98,10 +98,7 @@ def _complete_clause(
     names: NameIndex,
     share_class: ClassComparison,
 ) -> str:
-    """Complete a clause after "and": "And which orbit Mars?" refers to the moons asked for before.
-
-    A clause with more or other content only loses its "and".
-    """
+    """Complete a clause after "and": "And which orbit Mars?" refers to moons asked for before."""
     linked = link_question(reading, names)
     earlier_linked = link_question(tokenize(earlier, reading.language), names)
     earlier_predicates = {

@@ -249,10 +249,7 @@ def build_server(
 
 
 class _UvicornServer(uvicorn.Server):
-    """A uvicorn server that reports its start, warms up graphs, and stops the hub at shutdown.
-
-    Questions are handed back before it waits for open connections.
-    """
+    """A uvicorn server that reports its start, warms up graphs, and stops the hub at shutdown."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)

@@ -199,10 +199,7 @@ def _raise_at(text: str, token: lexer.Token, reason: str) -> NoReturn:
 
 
 def _is_suspicious(text: str, tokens: Sequence[lexer.Token]) -> bool:
-    """Return whether any grammar could read an update or a SERVICE into the text.
-
-    Some parsers see a SERVICE in `trueSERVICE<http://…>` and in `SERVICE:x`.
-    """
+    """Return whether any grammar could read an update or a SERVICE into the text: `SERVICE:x`."""
     capitals = text.upper()
     if not any(word in capitals for word in (*_UPDATE_KEYWORDS, "SERVICE")):
         return False

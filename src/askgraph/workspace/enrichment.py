@@ -12,11 +12,7 @@ from askgraph.errors import SetupError
 from askgraph.evaluation.files import replace_file
 from askgraph.graph.advice import Advice, AdviceKind, build_definitions, collect_advice
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.definitions import (
-    Definitions,
-    format_definitions,
-    read_definitions,
-)
+from askgraph.graph.definitions import Definitions, format_definitions, read_definitions
 from askgraph.graph.enrichment import build_links, build_names, build_statements
 from askgraph.graph.profile import Profile
 from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model

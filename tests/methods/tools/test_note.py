@@ -50,9 +50,11 @@ def call(tool: str, /, **arguments: object) -> ToolCall:
 def grasp(
     graph: KnowledgeGraph, sentence: str = NOTED, **settings: object
 ) -> tuple[Trace, ScriptedModel]:
-    words = {"text": "Io."} if settings.get("preset") == "paper" else {"columns": ["moon"]}
-    answer = call("answer", query=ALL, **words)
-    both = Choice(calls=(call("note", sentence=sentence), answer), finish=Finish.CALLS)
+    published = settings.get("preset") == "paper"
+    words = {"text": "Io."} if published else {"columns": ["moon"]}
+    named = {"graph": graph.name} if published else {}
+    answer = call("answer", query=ALL, **words, **named)
+    both = Choice(calls=(call("note", sentence=sentence, **named), answer), finish=Finish.CALLS)
     return run([both], graph, Grasp, feedback="never", guarded=False, **settings)
 
 

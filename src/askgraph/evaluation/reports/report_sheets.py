@@ -91,10 +91,7 @@ def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_ME
         row += (len(report.rounds), deviation) if is_repeated else ()
         available = report.metrics if report.answerable else ()
         rows.append(
-            (
-                *row,
-                *(report.compute_mean(name) if name in available else None for name in further),
-            )
+            (*row, *(report.compute_mean(name) if name in available else None for name in further))
         )
     columns = (
         *LABEL_COLUMNS,

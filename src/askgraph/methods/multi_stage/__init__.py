@@ -78,6 +78,7 @@ _LINK_CHOICES = ("linked", "reason", "given", "outside", "proposed")
 _ListedTerms = tuple[ListedTerm, ...]
 _DEFAULT_CONFIDENCE = 0.6  # confidence in a query whose writer reports none
 _NEXT_QUERY_CONFIDENCE_RATIO = 0.8  # confidence factor for each earlier query
+_MAX_PICK_TOKENS = 4_000  # of a reply as published: the bound of the authors' code
 _TEXTS = method_settings.load_texts("multi-stage")
 
 
@@ -272,10 +273,10 @@ class _MultiStageRun:
                     )
                 case _:
                     entities = self.picked_terms
-            return (
-                *entities,
-                *list_linked_terms(linked_context, ItemKind.VALUE, readings=method.readings),
-            )
+            if method.preset == "paper":  # the writer is given entities and predicates alone (4.3)
+                return tuple(entities)
+            values = list_linked_terms(linked_context, ItemKind.VALUE, readings=method.readings)
+            return (*entities, *values)
 
         self.entities = await record_or_replay(
             "things", _ListedTerms, find_terms, self.picked_terms
@@ -349,13 +350,16 @@ class _MultiStageRun:
             return
         yield prompt
         options = Options(temperature=0.0)
+        if self.method.preset == "paper":
+            options["max_tokens"] = _MAX_PICK_TOKENS
         talk = shared.Conversation(model, self.account, [*prompt.messages], options=options)
         for turn in await talk.sample_replies(1):
             yield turn
             text = turn.choice.text
 
             async def parse_picks(text: str = text) -> _ListedTerms:
-                return parse_picked_terms(linked_context, key, candidates, text)
+                preset = self.method.preset
+                return parse_picked_terms(linked_context, key, candidates, text, preset=preset)
 
             self.picked_terms = self.picked_terms or await record_or_replay(
                 f"picked {key}", _ListedTerms, parse_picks, text
@@ -452,11 +456,11 @@ class _MultiStageRun:
         self, model: LanguageModel, context_texts: Sequence[str]
     ) -> PromptedWriter:
         """Create the writer that asks a model."""
-        is_constrained = self.method.writer == "model"
+        is_trained = self.method.writer == "model"
         return PromptedWriter(
             model,
-            self.method.search if is_constrained else "samples",
-            constrained=is_constrained,
+            self.method.search if is_trained else "samples",
+            constrained=is_trained and self.method.preset != "paper",
             notes=context_texts,
             form=self.method.writer_form,
             shots=self.method.shots,

@@ -292,9 +292,10 @@ def build_pick_prompt(
     context: Context, key: str, candidates: Sequence[Resource], *, preset: str = "best"
 ) -> Prompt:
     """Build the prompt that asks the model to pick entities or predicates."""
-    shorten = context.graph.prefixes.shorten if preset == "paper" else lambda _: ""
+    shorten = context.graph.prefixes.shorten
     lines = "\n".join(
-        f"{number}. {shorten(candidate.iri)} {_format_candidate(candidate)}".replace(".  ", ". ")
+        f"{shorten(candidate.iri) if preset == 'paper' else f'{number}.'} "
+        f"{_format_candidate(candidate)}"
         for number, candidate in enumerate(candidates, start=1)
     )
     instruction = _INSTRUCTIONS[preset][key]
@@ -311,7 +312,7 @@ def parse_picked_numbers(text: str, max_number: int) -> tuple[int, ...]:
 
     The result is empty if there is no such line, or if it reads "none".
     """
-    line = next((match.group(1) for match in reversed(list(_PICK_LINE.finditer(text)))), "none")
+    line = _find_pick_line(text)
     numbers = (
         []
         if _NONE_WORD.search(line)
@@ -320,14 +321,32 @@ def parse_picked_numbers(text: str, max_number: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= max_number))
 
 
+def _find_pick_line(text: str) -> str:
+    """Return what follows PICK in the last line that begins with it, or "none"."""
+    return next((match.group(1) for match in reversed(list(_PICK_LINE.finditer(text)))), "none")
+
+
 def parse_picked_terms(
-    linked_context: LinkedContext, key: str, candidates: Sequence[Resource], text: str
+    linked_context: LinkedContext,
+    key: str,
+    candidates: Sequence[Resource],
+    text: str,
+    *,
+    preset: str = "best",
 ) -> tuple[ListedTerm, ...]:
-    """Return the candidates that the model picked, with the words that are linked to them."""
+    """Return the candidates that the model picked, with the words that are linked to them.
+
+    It picks numbers; as published (section 4.1, appendix A), IRIs as they are shown.
+    """
+    if preset == "paper":
+        words = {word.rstrip(".") for word in re.split(r"[\s,;`*\[\]]+", _find_pick_line(text))}
+        shorten = linked_context.context.graph.prefixes.shorten
+        picked = [item for item in candidates if words & {shorten(item.iri), item.iri}]
+    else:
+        picked = [candidates[at - 1] for at in parse_picked_numbers(text, len(candidates))]
     classes = {class_profile.iri for class_profile in linked_context.context.graph.profile.classes}
     terms = []
-    for number in parse_picked_numbers(text, len(candidates)):
-        candidate = candidates[number - 1]
+    for candidate in picked:
         kind = ItemKind.CLASS if candidate.iri in classes else ItemKind.ENTITY
         kind = kind if key == "entities" else ItemKind.PREDICATE
         positions = linked_context.find_positions(kind, candidate.iri)

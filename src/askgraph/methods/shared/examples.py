@@ -268,6 +268,25 @@ def _score_wordings(
     return [max(next(scores) for _ in wording_list) for wording_list in wordings]
 
 
+def find_nearest_positions(
+    texts: Sequence[str], wordings: Sequence[Sequence[str]], *, limit: int, embedder: str = ""
+) -> list[int]:
+    """Return the positions of the `limit` items most similar to each text, the nearest first.
+
+    Each item has one wording or several; they are compared by meaning alone if there is an
+    `embedder`. This is the retrieval of SPARQL-LLM (arXiv 2512.14277, section 3.2.2).
+    """
+    best_scores: dict[int, float] = {}
+    for text in texts:
+        scores = _score_wordings(text, wordings, embedder or None)
+        order = sorted(range(len(wordings)), key=scores.__getitem__, reverse=True)
+        for position in order[:limit]:
+            best_scores[position] = max(
+                best_scores.get(position, scores[position]), scores[position]
+            )
+    return sorted(best_scores, key=lambda position: -best_scores[position])
+
+
 def _score_forms(question: str, demonstrations: Sequence[Demonstration]) -> list[float]:
     """Return, for each demonstration, the similarity of its nearest wording in form."""
     question_form_value = build_question_form(question)
@@ -365,7 +384,7 @@ def find_nearby_examples(
 
     Args:
         texts: the question, then parts of it.
-        nearest_only: return only the nearest examples, by meaning alone if there is an `embedder`.
+        nearest_only: return the nearest examples to each text (see `find_nearest_positions`).
 
     Raises:
         ServiceError: an embedding server fails.
@@ -382,12 +401,8 @@ def find_nearby_examples(
         wordings = [
             [wording.text for wording in candidate.example.wordings] for candidate in candidates
         ]
-        scores_by_text = zip(
-            *(_score_wordings(text, wordings, embedder or None) for text in texts), strict=True
-        )
-        scores = [max(text_scores) for text_scores in scores_by_text]
-        order = sorted(range(len(candidates)), key=lambda position: -scores[position])
-        return [candidates[position] for position in order[:limit]]
+        positions = find_nearest_positions(texts, wordings, limit=limit, embedder=embedder)
+        return [candidates[position] for position in positions]
     ranked = _rank_examples(texts, candidates, embedder)
     return select_diverse(_move_preferred(texts[0], ranked, limit, services), limit=limit)
 

@@ -95,6 +95,25 @@ async def find_nearby_classes(
     return list(alternating_classes)[:limit]
 
 
+def find_similar_classes(
+    texts: Sequence[str], graphs: Sequence[LinkedGraph], *, limit: int, embedder: str = ""
+) -> list[GraphClass]:
+    """Return for each text the `limit` classes with the most similar names, the nearest first.
+
+    This is the retrieval of SPARQL-LLM (section 3.2.2): all graphs are searched at once.
+    """
+    from askgraph.methods.shared.examples import find_nearest_positions  # only as published
+
+    classes = [
+        (GraphClass(linked, cls.iri), [*(name for name, _ in cls.names), split_local_name(cls.iri)])
+        for linked in graphs
+        for cls in _select_classes(linked.context.graph.profile)
+    ]
+    names = [class_names for _, class_names in classes]
+    positions = find_nearest_positions(texts, names, limit=limit, embedder=embedder)
+    return [classes[position][0] for position in positions]
+
+
 async def _find_graph_classes(
     text: str, linked: LinkedGraph, limit: int, embedder: str
 ) -> list[str]:

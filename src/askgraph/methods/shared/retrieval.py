@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from askgraph.errors import QueryError
@@ -22,6 +23,7 @@ from askgraph.methods.shared.nearby_schema import (
     ShapeParts,
     build_shape_texts,
     find_nearby_classes,
+    find_similar_classes,
     format_schema_list,
 )
 from askgraph.methods.shared.several_graphs import (
@@ -46,6 +48,7 @@ _TEXTS = load_texts("shared")
 _SHARES: Mapping[str, float] = _TEXTS["shares"]
 _SHARES_WITH_CANDIDATES: Mapping[str, float] = _TEXTS["shares_with_candidates"]
 _HEADINGS: Mapping[str, str] = _TEXTS["headings"]
+_MAX_FULL_SEARCHES = 3  # parts of a question above which each has half as many documents
 _CLASS_SEARCH_FACTOR = 2  # classes to inspect per shown class
 _STABLE_TOKENS_SHARE = 0.55  # share of the space for text that is the same for all questions
 _MAX_SCHEMA_SHARE = 0.6  # share of the space that the shortest list of the schema may take
@@ -97,6 +100,7 @@ async def build_message(
     content: PromptContent,
     *,
     parts: Sequence[str] = (),
+    classes: Sequence[str] = (),
     is_about_dataset: bool = False,
     linked: Sequence[LinkedGraph] | None = None,
     candidates: Callable[[], Awaitable[Sequence[TextVariants]]] | None = None,
@@ -110,6 +114,7 @@ async def build_message(
 
     Args:
         parts: parts of the question, which are searched for too.
+        classes: as published, what classes are searched for; none: the question.
         is_about_dataset: the question is about a data set itself.
         linked: the linked graphs, if the question was linked before.
 
@@ -160,7 +165,12 @@ async def build_message(
         else [],
         "examples": await asyncio.to_thread(_build_example_texts, texts, graphs, content),
         "shapes": await _build_schema_texts(
-            text, linked, content, full_schemas, is_beside=candidates is not None
+            text,
+            linked,
+            content,
+            full_schemas,
+            is_beside=candidates is not None,
+            class_texts=classes or [question.text],
         ),
         "near": [
             text_variants
@@ -229,6 +239,7 @@ async def _build_schema_texts(
     full_schemas: Mapping[int, str],
     *,
     is_beside: bool,
+    class_texts: Sequence[str],
 ) -> list[TextVariants]:
     has_several_graphs = len(linked) > 1
     if content.listed:
@@ -246,6 +257,11 @@ async def _build_schema_texts(
             )
         ]
     classes = content.classes
+    if content.parts.published:
+        limit = _limit_search(classes, class_texts)
+        search = partial(find_similar_classes, limit=limit, embedder=content.embedder)
+        similar_classes = await asyncio.to_thread(search, class_texts, linked)
+        return await build_shape_texts(similar_classes, content.parts)
     has_all_arrays = all(linked_graph.context.graph.arrays is not None for linked_graph in linked)
     limit = _CLASS_SEARCH_FACTOR * classes if has_all_arrays else classes
     nearby_classes = await find_nearby_classes(text, linked, limit=limit, embedder=content.embedder)
@@ -254,9 +270,14 @@ async def _build_schema_texts(
         nearby_classes,
         content.parts,
         max_classes=content.classes,
-        has_several_graphs=has_several_graphs and not content.parts.published,
+        has_several_graphs=has_several_graphs,
         is_beside=is_beside,
     )
+
+
+def _limit_search(limit: int, texts: Sequence[str]) -> int:
+    """Return how many documents a text has, as in the code of SPARQL-LLM's authors."""
+    return limit if len(texts) <= _MAX_FULL_SEARCHES else min(limit, max(1, limit // 2))
 
 
 def _build_example_texts(
@@ -273,7 +294,7 @@ def _build_example_texts(
     nearby_examples = find_nearby_examples(
         texts,
         base_graphs,
-        limit=content.examples,
+        limit=content.examples if content.diverse else _limit_search(content.examples, texts[1:]),
         embedder=content.embedder,
         services=graphs.services.keys() if graphs.has_several else (),
         nearest_only=not content.diverse,

@@ -37,12 +37,7 @@ from askgraph.search.link import Link
 from askgraph.search.link.word_vectors import Vectors, combine_words, find_vector
 from askgraph.search.pipeline import link_text
 from askgraph.search.query_pieces import find_aggregates, get_function, list_negated_groups
-from askgraph.search.tokenize import (
-    TokenizedQuestion,
-    build_question_form,
-    compare_forms,
-    tokenize,
-)
+from askgraph.search.tokenize import TokenizedQuestion, build_question_form, compare_forms, tokenize
 from askgraph.search.tokenize.question_operators import (
     COMPARISON_SIGNS,
     QuestionOperators,
@@ -522,12 +517,7 @@ def _adapt_example(
     graph: KnowledgeGraph,
     known_links: dict[str, Sequence[Link]],
 ) -> _Adaptation:
-    """Put the names and numbers of a question in the place of those of an example.
-
-    Args:
-        links: the links of the question.
-        known_links: the links of examples by their wording; it is filled.
-    """
+    """Put the names and numbers of a question in the place of those of an example."""
     tree, texts = example.tree, example.texts
     classes = {cls.iri for cls in graph.profile.classes}
     iris = [iri for iri, kind in example.iris.items() if kind == "entities" and iri not in classes]
@@ -651,16 +641,7 @@ def _pair_names(
     links: Sequence[Link],
     graph: KnowledgeGraph,
 ) -> tuple[dict[str, str], list[str]]:
-    """Return what takes the place of constants that the question lacks, and those without.
-
-    A constant is replaced if the question has just one name of the kind, of the same class, that
-    the example lacks.
-
-    Args:
-        constants: texts, and IRIs of things.
-        own_links: the links of the example's wording.
-        links: those of the question.
-    """
+    """Return what takes the place of constants that the question lacks, and those without."""
     texts, iris = constants
     old_names, new_names = _select_names(own_links), _select_names(links)
     lost = [*texts, *(iri for iri in iris if iri in old_names and iri not in new_names)]

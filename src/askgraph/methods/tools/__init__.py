@@ -67,7 +67,8 @@ class ToolLimits:
     `individuals` and `schema` are the boundaries for describing an entity, and a class or property;
     they override the call, unless "auto". With `plain`, a query runs as written except for
     prefixes, a failed or empty one is reported only in the words of the endpoint, and a hit is
-    what its index has of it. Of many rows the last are shown too, if `shows_last`.
+    what its index has of it. With `bare`, hits of all kinds are one list of IRIs with labels, and
+    rows are CSV, of many the first.
     """
 
     rows: int = 10
@@ -80,7 +81,7 @@ class ToolLimits:
     individuals: "Boundary" = "auto"
     schema: "Boundary" = "auto"
     plain: bool = False
-    shows_last: bool = True
+    bare: bool = False
 
 
 @dataclass(eq=False)

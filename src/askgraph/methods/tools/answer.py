@@ -79,8 +79,11 @@ async def _accept(
     context: Context, query_run: query_runs.QueryRun, final_answer: Answer
 ) -> Observation:
     """Return the observation that ends the run, with the result for a later review."""
-    words = quote(final_answer.words, _MAX_ANSWER_CHARACTERS)
-    head = "answered" if context.limits.plain else f"answered: {words}"
+    if context.limits.plain:
+        rows = len(final_answer.result.rows)
+        query = query_run.query
+        return Observation("answered", query=query, rows=rows, ends="answer", answer=final_answer)
+    head = f"answered: {quote(final_answer.words, _MAX_ANSWER_CHARACTERS)}"
     if final_answer.boolean is not None:
         text = f"{head}\n{str(final_answer.boolean).lower()}"
         return Observation(text, query=query_run.query, rows=1, ends="answer", answer=final_answer)

@@ -426,10 +426,7 @@ def preview_result(candidate: CandidateResult, writer: TermWriter, rows: int) ->
 
 
 def _write_cell(term: Term | None, writer: TermWriter, texts: set[str]) -> str:
-    """Write a term; omit the label of an entity whose name is among the `texts` beside it.
-
-    Only the end of a long IRI without a prefix is shown: no query needs what it results in.
-    """
+    """Write a term; omit the label of an entity whose name is among the `texts` beside it."""
     if not isinstance(term, NamedNode):
         return writer.write_term(term)
     is_named = writer.labels.get(term.value, "") in texts

@@ -226,7 +226,7 @@ class SearchHit:
 async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHit]:
     """Return the best hits of the whole graph, with literals if there are few entities.
 
-    With plain limits these are the hits of one index, in its order.
+    With plain limits these are the hits of one index, in its order; with bare ones, of all.
     """
     graph, max_hits = context.graph, context.limits.hits
     words = {stem_word(token) for token in split_tokens(text)}
@@ -237,6 +237,10 @@ async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHi
         return any(a.startswith(b) or b.startswith(a) for a in words for b in name_stems)
 
     def search_indices() -> list[SearchHit]:
+        if context.limits.bare:
+            keys = ("entities", "properties")
+            hits = [hit for key in keys for hit in search_index(graph, key, text, max_hits)]
+            return list(map(to_search_hit, sorted(hits, key=lambda hit: -hit.score)[:max_hits]))
         hits = search_index(graph, sort, text, max_hits)
         if context.limits.plain:
             return list(map(to_search_hit, hits))
@@ -435,13 +439,16 @@ async def format_plain_hits(context: Context, hits: Sequence[SearchHit]) -> HitL
             lines.append(_join_parts(writer.write_term(hit.term)))
             continue
         iri, head = hit.term.value, writer.write_short(hit.term.value)
-        if label := writer.labels.get(iri) or (hit.resource.label if hit.resource else ""):
-            head += f" {writer.write_description(iri, label)}"
+        label = writer.labels.get(iri) or (hit.resource.label if hit.resource else "")
+        description = f" {writer.write_description(iri, label)}" if label else ""
+        if context.limits.bare:
+            lines.append(f"{iri}{description}")
+            continue
         infos = (
             writer.write_description(iri, info)
             for info in (hit.resource.infos if hit.resource else ())
         )
-        lines.append(_join_parts(head, ", ".join(infos)))
+        lines.append(_join_parts(f"{head}{description}", ", ".join(infos)))
     return HitLines(tuple(lines), tuple(writer.written_iris))
 
 

@@ -268,10 +268,7 @@ async def fetch_examples(
 def _select_pairs(
     arrays: GraphArrays, sources: Ids, targets: Ids, *, rare: bool
 ) -> tuple[Pair, ...]:
-    """Return the pairs of the most (or least) connected nodes, from a sample of at most 200 pairs.
-
-    Pairs that repeat a node come later.
-    """
+    """Return pairs of the most (or least) connected nodes; those that repeat a node come later."""
     indices = np.unique(
         np.linspace(0, len(sources) - 1, min(_SAMPLE_SIZE, len(sources))).astype(int)
     )

@@ -23,7 +23,14 @@ from askgraph.graph.names import escape_unseen, is_informative_label
 from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import split_local_name
-from askgraph.sparql.results import GraphResult, SelectResult, Term, Truncation
+from askgraph.sparql.results import (
+    GraphResult,
+    SelectResult,
+    Term,
+    Truncation,
+    get_result_format,
+    serialize_result,
+)
 from askgraph.sparql.rewrite import lay_out_query
 from askgraph.trace import Observation
 
@@ -202,17 +209,21 @@ async def render_table(context: Context, result: SelectResult) -> RenderedText:
     number, width = len(result.rows), len(result.variables)
     if number and not context.can_show_counts:
         return RenderedText(f"there are rows, which are not shown: {'|'.join(result.variables)}")
+    if context.limits.bare:
+        shown = replace(result, rows=result.rows[: context.limits.rows])
+        csv = serialize_result(shown, get_result_format("csv", shown)).decode()
+        text = csv.replace("\r\n", "\n").strip() if number else "no solutions"
+        return RenderedText(text, tuple(dict.fromkeys(_find_iris(shown.rows))))
     head = f"{_format_count(number, 'row', result.truncated)}, {_format_count(width, 'column')}"
     if not number:
         return RenderedText(head)
     columns = _select_indices(width, context.limits.columns)
-    shows_last = context.limits.shows_last
-    rows = _select_indices(number, context.limits.rows, shows_last=shows_last)
+    rows = _select_indices(number, context.limits.rows)
     cells = [[result.rows[row][column] for column in columns] for row in rows]
     writer = await TermWriter.from_iris(context, _find_iris(cells))
     names = "|".join(_insert_gap([result.variables[column] for column in columns], columns))
     for limits in _shrink_limits(context.limits):
-        rows = _select_indices(number, limits.rows, shows_last=shows_last)
+        rows = _select_indices(number, limits.rows)
         term_writer = TermWriter(replace(context, limits=limits), writer.labels)
         lines = []
         for row in rows:
@@ -253,10 +264,10 @@ def _write_cell(writer: TermWriter, term: Term | None) -> str:
     return writer.write_term(term)
 
 
-def _select_indices(number: int, max_count: int, *, shows_last: bool = True) -> Sequence[int]:
+def _select_indices(number: int, max_count: int) -> Sequence[int]:
     """Return the indices of the first and the last items, at most `max_count`."""
-    if number <= max_count or not shows_last:
-        return range(min(number, max_count))
+    if number <= max_count:
+        return range(number)
     first = (max_count + 1) // 2
     return [*range(first), *range(number - (max_count - first), number)]
 

@@ -712,15 +712,9 @@ class SchemaNames:
         return counted[key]
 
     def _format_properties(
-        self,
-        predicates: Sequence[PredicateProfile],
-        cls: ClassProfile | None,
-        ends: dict[str, str],
+        self, predicates: Sequence[PredicateProfile], cls: ClassProfile | None, ends: dict[str, str]
     ) -> str:
-        """Return properties, those with numbers or dates after the others.
-
-        What an earlier class leads to is in `ends`, which this adds to, and is not repeated.
-        """
+        """Return properties, those with numbers or dates after the others."""
         context, names_by_kind = self.writer.context, defaultdict[str, list[str]](list)
         for p in predicates:
             if cls is not None and p.iri == cls.name_predicate and p.iri in self._main_naming:

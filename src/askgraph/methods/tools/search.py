@@ -321,7 +321,7 @@ async def format_hits(context: Context, hits: Sequence[SearchHit], sort: Sort) -
     """Format hits as lines."""
     if not hits:
         return HitLines()
-    if context.limits.plain:
+    if context.limits.plain or context.limits.bare:
         return await format_plain_hits(context, hits)
     return await (format_properties if sort == "properties" else format_entities)(context, hits)
 

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from askgraph import deadline, plugins
@@ -53,14 +53,20 @@ def parse_tool_set(name: str) -> tuple[str, ...]:
     return tools
 
 
-def build_schemas(names: Sequence[str], graphs: Sequence[str] = ()) -> tuple[ToolSchema, ...]:
+def build_schemas(
+    names: Sequence[str], graphs: Sequence[str] = (), *, published: bool = False
+) -> tuple[ToolSchema, ...]:
     """Return the schemas of tools by name, as a model sees them."""
-    return tuple(_load_schema(name, tuple(graphs), with_hidden=False) for name in names)
+    load = partial(_load_schema, with_hidden=False, published=published)
+    return tuple(load(name, tuple(graphs)) for name in names)
 
 
 @lru_cache(maxsize=256)
-def _load_schema(name: str, graphs: tuple[str, ...], *, with_hidden: bool) -> ToolSchema:
-    return build_schema(name, _load_tool(name), graphs=graphs, with_hidden=with_hidden)
+def _load_schema(
+    name: str, graphs: tuple[str, ...], *, with_hidden: bool, published: bool = False
+) -> ToolSchema:
+    tool = _load_tool(name)
+    return build_schema(name, tool, graphs=graphs, with_hidden=with_hidden, published=published)
 
 
 @lru_cache(maxsize=256)
@@ -102,7 +108,7 @@ class GraphToolbox:
     @cached_property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schemas of the tools, as a language model sees them."""
-        schemas = build_schemas(self.names, self.graph_names)
+        schemas = build_schemas(self.names, self.graph_names, published=self.limits.plain)
         if not self.takes_text:
             return schemas
         return tuple(
@@ -229,11 +235,18 @@ class GraphToolbox:
 
 
 def build_schema(
-    name: str, tool: Tool, *, graphs: Sequence[str] = (), with_hidden: bool = False
+    name: str,
+    tool: Tool,
+    *,
+    graphs: Sequence[str] = (),
+    with_hidden: bool = False,
+    published: bool = False,
 ) -> ToolSchema:
     """Return the schema of a tool; with several graphs, the call must name one as `graph`.
 
-    Parameters after a `*` are for methods; only a schema `with_hidden` parameters has them.
+    Parameters after a `*` are for methods; only a schema `with_hidden` parameters has them. As
+    published (GRASP, arXiv 2507.08107, section 3.2), a call always names a graph, only parameters
+    that may be null can be left out, and others with a default do not exist.
 
     Raises:
         TypeError: a parameter has a type without a JSON Schema here.
@@ -241,14 +254,16 @@ def build_schema(
     hints = get_type_hints(tool, include_extras=True)
     properties: dict[str, object] = {}
     required: list[str] = []
-    if len(graphs) > 1:
+    if len(graphs) > 1 or (published and graphs):
         properties["graph"] = {"type": "string", "enum": list(graphs)}
         required.append("graph")
     for parameter in list(inspect.signature(tool).parameters.values())[1:]:
         if parameter.kind is parameter.KEYWORD_ONLY and not with_hidden:
             continue
+        if published and parameter.default not in (parameter.empty, None, ""):
+            continue
         properties[parameter.name] = _build_property(hints[parameter.name])
-        if parameter.default is parameter.empty:
+        if parameter.default is parameter.empty or (published and parameter.default == ""):
             required.append(parameter.name)
     parameters = {"type": "object", "properties": properties, "required": required}
     return ToolSchema(

@@ -492,10 +492,7 @@ def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) 
 
 
 def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
-    """Return whether another value of a property may mean the same: "Springer", "Springer, Berlin".
-
-    Or one that the same words name less well: "Dwarven" beside "Dwarves".
-    """
+    """Return whether another value may mean the same: "Springer, Berlin", "Dwarven"."""
     schema, terms = proposal.schema, proposal.schema.graph.terms
     for node in candidate.state.node.walk():
         for edge, child in node.edges:

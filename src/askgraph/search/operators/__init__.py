@@ -278,10 +278,7 @@ class QueryCompleter:
         return usable
 
     def _iterate_domains(self) -> Iterator[PartialMatch]:
-        """Yield the subjects of linked predicates, in case the question names no class or thing.
-
-        If a property of theirs is compared, also yield what they lead to: "the youngest director".
-        """
+        """Yield the subjects of linked predicates, in case the question names no class or thing."""
         for number, links in self.search.links_by_predicate.items():
             if max(link.score for link in links) >= _MIN_DOMAIN_SCORE:
                 subjects = PartialMatch(

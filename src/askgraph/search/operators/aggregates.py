@@ -1398,10 +1398,7 @@ def _build_whole(
     builder = QueryBuilder(query.lookups, state, slots)
     if link is not None:
         builder.consume_link(link)
-    apply_operators(
-        builder,
-        tuple(x for x in query.filters_by_operator if not x.mask & part_words),
-    )
+    apply_operators(builder, tuple(x for x in query.filters_by_operator if not x.mask & part_words))
     return builder
 
 

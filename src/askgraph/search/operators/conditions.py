@@ -380,8 +380,7 @@ def _choose_compared(
             in query.question.word_list.clauses["restrict"]
         )
         described = next(
-            (x for x in query.draft.vertices if is_adjacent and previous in x.name_positions),
-            None,
+            (x for x in query.draft.vertices if is_adjacent and previous in x.name_positions), None
         )
         for words in (operator.measure.property_names, operator.measure.date_names):
             attachment = query.find_by_words(words, sorts, preferred=described)

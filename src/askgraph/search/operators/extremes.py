@@ -232,11 +232,7 @@ def _find_by_measure(
     ):
         next_vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
         measure_attachment = query.find_by_words(
-            words,
-            sorts,
-            require_variable=True,
-            preferred=next_vertex,
-            allow_lives=measure.is_age,
+            words, sorts, require_variable=True, preferred=next_vertex, allow_lives=measure.is_age
         )
         duration = _find_duration(query, measure, next_vertex or query.root, measure_attachment)
         if duration is not None:
@@ -440,10 +436,7 @@ def _count_per_earlier_value(
 def _group_by_earlier_value(
     query: QueryBuilder, operator: Operator, counted_vertex: Vertex | None
 ) -> bool:
-    """Group by the value named before, if what is counted has it: "which year has the most orders".
-
-    Does nothing if words before the operator name a thing, which then makes the groups.
-    """
+    """Group by the value named before, if no thing is: "which year has the most orders"."""
     slot = query.find_previous_slot(operator.first, MAX_TOKENS_ACROSS)
     if slot is None or not query.zones.is_head(slot.first):
         return False

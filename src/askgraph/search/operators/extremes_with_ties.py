@@ -120,12 +120,7 @@ def _compare_with_extremes(
 
 
 def _keep_first_of_groups(
-    query: QueryBuilder,
-    key: Expression,
-    owner: Vertex,
-    groups: list[Variable],
-    *,
-    descending: bool,
+    query: QueryBuilder, key: Expression, owner: Vertex, groups: list[Variable], *, descending: bool
 ) -> None:
     """Require that fewer things of the group than the limit have a higher, or a lower, value."""
     draft, term = query.draft, owner.term if isinstance(owner.term, Variable) else None

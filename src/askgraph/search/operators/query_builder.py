@@ -16,12 +16,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import Ids, intersect
-from askgraph.graph.literals import (
-    ValueKind,
-    can_compare_durations,
-    split_literal,
-    to_day_number,
-)
+from askgraph.graph.literals import ValueKind, can_compare_durations, split_literal, to_day_number
 from askgraph.index.names import ItemKind
 from askgraph.search.expand import (
     MAX_TOKENS_BESIDE,
@@ -276,12 +271,7 @@ class QueryDraft:
         return Group((*inner.patterns, *inner.filters))
 
     def attach_predicate(
-        self,
-        vertex: Vertex,
-        predicate: int,
-        *,
-        inverse: bool = False,
-        united: tuple[int, ...] = (),
+        self, vertex: Vertex, predicate: int, *, inverse: bool = False, united: tuple[int, ...] = ()
     ) -> Variable:
         """Attach a predicate to a vertex unless it is attached, and return its variable.
 

@@ -77,8 +77,7 @@ async def ask(
         ),
     ],
     graphs: Annotated[
-        list[str] | None,
-        Field(description="Needed if there are several.", max_length=_MAX_GRAPHS),
+        list[str] | None, Field(description="Needed if there are several.", max_length=_MAX_GRAPHS)
     ] = None,
     reading: Annotated[
         str | None,

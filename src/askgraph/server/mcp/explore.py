@@ -143,8 +143,7 @@ async def suggest_queries(
 
 async def query(
     query: Annotated[
-        str,
-        Field(description="Known prefixes need no PREFIX line.", max_length=100_000),
+        str, Field(description="Known prefixes need no PREFIX line.", max_length=100_000)
     ],
     graph: mcp_access.GraphNameParameter = None,
     limit: mcp_access.LimitParameter = mcp_access.DEFAULT_ROWS,

@@ -280,11 +280,7 @@ def _build_profile(
         triples=graph_profile.triples,
         classes=[
             ClassView.model_validate(
-                {
-                    **vars(item),
-                    "label": labels[item.iri],
-                    "examples": examples.get(item.iri, []),
-                }
+                {**vars(item), "label": labels[item.iri], "examples": examples.get(item.iri, [])}
             )
             for item in pages[0]
         ],

@@ -22,12 +22,7 @@ from askgraph.answers.query_parts import (
     describe_query,
     split_question,
 )
-from askgraph.answers.validation import (
-    MIN_WRONG_CERTAINTY,
-    FaultKind,
-    Finding,
-    ServiceKnowledge,
-)
+from askgraph.answers.validation import MIN_WRONG_CERTAINTY, FaultKind, Finding, ServiceKnowledge
 from askgraph.answers.validation.graph_knowledge import load_graph_knowledge
 from askgraph.answers.validation.validate import MIN_REPAIR_CERTAINTY, validate_query
 from askgraph.answers.verbalize import fetch_term_labels

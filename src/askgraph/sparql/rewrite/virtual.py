@@ -311,10 +311,7 @@ def _is_affected(pattern: Pattern, paths: VirtualPaths) -> bool:
 
 
 def _list_matchable(paths: VirtualPaths) -> list[str]:
-    """Return the virtual predicates that match a variable: not those of schema languages.
-
-    Those are other names of the graph's own predicates, which match anyway.
-    """
+    """Return the virtual predicates that match a variable: not those of schema languages."""
     return [iri for iri in paths if not iri.startswith(v.SCHEMA_NAMESPACES)]
 
 
