@@ -108,11 +108,16 @@ def test_examples_may_come_from_a_file_instead(moons: KnowledgeGraph, tmp_path: 
 
 
 def test_examples_are_found_by_meaning_with_an_embedder(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, embedder="hashed")
-
-    assert "Which moons orbit Mars?" in told(model)
+    near, far = "What orbits Jupiter? Which moons?", "Which moons has Jupiter?"
+    query = EX + "SELECT ?m { ?m onto:orbits :Jupiter }"
+    graph = replace(moons, examples=(QueryExample(near, query), QueryExample(far, query)))
+    for embedder, shown in (("hashed", near), ("", far)):
+        _, model = run([GOOD], graph, embedder=embedder, shots=1, diverse=False)
+        assert [text in told(model) for text in (near, far)] == [
+            text == shown for text in (near, far)
+        ]
     with pytest.raises(SetupError, match="no embedder"):
-        run([GOOD], moons, embedder="nothing")
+        run([GOOD], graph, embedder="nothing")
 
 
 @pytest.mark.parametrize(("room", "most"), [(4_000, 5_000), (8_000, 9_000)])

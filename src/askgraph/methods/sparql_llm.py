@@ -291,13 +291,14 @@ def parse_decomposition(
     """Parse the decomposition in a model's reply; an unreadable reply sets only `problem`."""
     match parse_structured(choice, schema):
         case StructuredReply(value):
-            lists = [value.get(name) for name in _LIST_FIELDS]
-            texts = [
+            steps, classes, entities = (
                 tuple(
                     str(item)[:_MAX_ITEM_CHARACTERS] for item in part[:_MAX_LIST_ITEMS] if str(item)
                 )
-                for part in (part if isinstance(part, list) else [] for part in lists)
-            ]
-            return Decomposition(*texts, about_resource=value.get("intent") == "resource")
+                if isinstance(part, list)
+                else ()
+                for part in map(value.get, _LIST_FIELDS)
+            )
+            return Decomposition(steps, classes, entities, value.get("intent") == "resource")
         case unfit:
             return Decomposition(problem=unfit.feedback)
