@@ -37,7 +37,7 @@ def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) ->
         "finetune", "cross", str(place / "tiny"), f"A={place / 'one.jsonl'}@space",
         str(place / "two.jsonl"), "--out", str(out), "--preset", "quick", "--epochs", "2",
         "--questions", "1", "--questions", "9", "--plain", "--device", "cpu", "--json",
-        "--set", "timeout=5", "--workspace", str(place),
+        "--set", "entities=given", "--set", "predicates=given", "--workspace", str(place),
     ]  # fmt: skip
 
     first = CliRunner().invoke(app, arguments)
@@ -53,6 +53,7 @@ def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) ->
     counts = [json.loads(path.read_text())["result"]["pairs"] for path in sorted(trained)]
     assert len(counts) == 4 and counts[0] < counts[1] and counts[2] < counts[3]
     assert json.loads(again.stdout)["rows"] == rows
+    assert "entities='given', predicates='given'" in (out / "answers/A-9/run.json").read_text()
     assert {path: path.stat().st_mtime_ns for path in out.rglob("training.json")} == trained
 
 

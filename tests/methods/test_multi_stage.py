@@ -180,14 +180,6 @@ def test_entities_with_few_predicates_are_not_retrieved(
     assert candidates(0) > candidates(3) > candidates(9) == set()
 
 
-def test_what_a_model_says_without_a_pick_is_no_pick(moons: KnowledgeGraph) -> None:
-    model = ScriptedModel(["No idea.", "None of them, I fear."])
-    trace = run(moons, model=model, entities="reason", predicates="reason")
-
-    assert stages(trace)[:2] == [set(), set()]
-    assert isinstance(trace.outcome, Refusal)
-
-
 def test_a_model_writes_the_query_over_names(moons: KnowledgeGraph) -> None:
     model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
 
