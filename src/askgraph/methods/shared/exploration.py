@@ -46,7 +46,7 @@ class ExplorerSettings(FallbackSettings):
 
     Attributes:
         propose: the overview and graph search's candidates are looked up first.
-        plain: queries run as written; errors are the endpoint's; a hit is IRI, label and infos.
+        plain: queries run as written; errors are the endpoint's; hits, functions: as published.
         notes: notes of earlier runs on the graph: off, read (shown first) or keep (new ones too).
         transcript: tokens of messages above which old results are shortened.
         hits: hits that a search shows.
