@@ -57,22 +57,6 @@ def test_an_answer_at_once_takes_one_call_of_the_model(moons: KnowledgeGraph) ->
     assert trace.outcome.usage.input_tokens > 0 and trace.outcome.evidence
 
 
-def test_the_first_message_shows_names_schema_and_candidates(moons: KnowledgeGraph) -> None:
-    _, model = run([answered(ALL, "moon")], moons)
-
-    first = told(model, 0)
-    for shown in (":Jupiter", "onto:orbits", "onto:Planet", "1. ", "?moon onto:orbits :Jupiter"):
-        assert shown in first
-
-
-def test_as_in_the_paper_it_may_start_from_the_question_alone(moons: KnowledgeGraph) -> None:
-    trace, model = run([answered(ALL, "moon"), answered(ALL, "moon")], moons, propose=False)
-
-    assert "onto:orbits" not in told(model, 0)
-    assert "onto:orbits" in told(model, 1), "IRIs that nothing showed are asked about first"
-    assert isinstance(trace.outcome, Answer)
-
-
 @pytest.mark.parametrize("by", ["similar", "random"])
 def test_as_many_examples_are_shown_as_are_wanted(moons: KnowledgeGraph, by: str) -> None:
     query = "SELECT ?m {{ ?m <http://example.org/onto#orbits> <http://example.org/P{}> }}"

@@ -111,13 +111,9 @@ def test_examples_are_found_by_meaning_with_an_embedder(moons: KnowledgeGraph) -
     near, far = "What orbits Jupiter? Which moons?", "Which moons has Jupiter?"
     query = EX + "SELECT ?m { ?m onto:orbits :Jupiter }"
     graph = replace(moons, examples=(QueryExample(near, query), QueryExample(far, query)))
-    for embedder, shown in (("hashed", near), ("", far)):
+    for embedder, shown, other in (("hashed", near, far), ("", far, near)):
         _, model = run([GOOD], graph, embedder=embedder, shots=1, diverse=False)
-        assert [text in told(model) for text in (near, far)] == [
-            text == shown for text in (near, far)
-        ]
-    with pytest.raises(SetupError, match="no embedder"):
-        run([GOOD], graph, embedder="nothing")
+        assert shown in told(model) and other not in told(model)
 
 
 @pytest.mark.parametrize(("room", "most"), [(4_000, 5_000), (8_000, 9_000)])

@@ -1,5 +1,6 @@
 """Generated examples: kept where graph search reads the question back to the same result."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,10 +9,13 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 from tests.servers.sparql import SparqlServer
 
+from askgraph.llm.budget import BudgetAccount, ModelBudget
+from askgraph.llm.scripted import ScriptedModel
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 from askgraph.workspace.examples import check_examples, list_stored
-from askgraph.workspace.generation import generate_examples
+from askgraph.workspace.generation import QuestionRephraser, generate_examples
+from askgraph.workspace.models import Models
 
 
 def questions(workspace: Workspace) -> list[str]:
@@ -59,3 +63,19 @@ def test_a_graph_behind_an_endpoint_gets_examples_too(tmp_path: Path) -> None:
         workspace.add("space", [server.url])
         made = generate_examples(workspace, number=3, seconds=60)
     assert len(made.examples) == 3
+
+
+def test_a_model_writes_examples_and_those_with_a_result_are_kept(workspace: Workspace) -> None:
+    counted = "SELECT (COUNT(?m) AS ?n) { ?m a ont:Moon }"
+    pairs = (("How many moons?", counted), ("What?", "SELECT * { ?x ont:orbits space:Io }"))
+    items = [{"question": text, "query": query} for text, query in (*pairs, ("Why?", "SELECT"))]
+    model = ScriptedModel([json.dumps({"examples": items})])
+    account, models = BudgetAccount(ModelBudget(), scope="run"), Models(workspace.folder)
+    writer = QuestionRephraser(model, workspace.method(), ("en",), account, models)
+
+    made = generate_examples(workspace, number=3, rephraser=writer, invent=True)
+
+    [kept] = [one.example for _, one in list_stored(workspace)]
+    assert (made.drafted, kept.question, kept.origin) == (3, "How many moons?", "generated")
+    assert kept.confirmation and kept.confirmation.by == "scripted"
+    assert "ont:orbits" in str(model.requests[0].messages[-1])

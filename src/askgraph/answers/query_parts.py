@@ -388,11 +388,7 @@ def split_at_marks(text: str) -> list[tuple[str, int | None]]:
 
 
 def _apply_through_marks(change: Callable[[str], str], marked: str) -> str:
-    """Apply a text change to a text with marks; text inserted before words stays outside of them.
-
-    Text inserted after words joins them, like a plural s. If changing each of several
-    words separately gives the same text ("lorries or cars"), each keeps its own change.
-    """
+    """Apply a change to a text with marks; what it inserts after words joins them."""
     pieces_with_terms = split_at_marks(marked)
     changed_apart = "".join(
         text if number is None else f"{chr(_MARK_BASE + number)}{change(text)}{_END_MARK}"

@@ -272,6 +272,7 @@ def generate(
     seconds: float = 60.0,
     seed: int = 0,
     lang: list[str] | None = None,
+    invent: bool = False,
     json: bool = False,
 ) -> None:
     """Generate examples for a graph that has none, marked as generated."""
@@ -281,11 +282,12 @@ def generate(
         values_by_option = {
             "--base-url": drafts.base_url,
             "--lang": languages,
+            "--invent": invent,
             "--budget": drafts.budget,
         }
         if unused_options := [name for name, value in values_by_option.items() if value]:
             raise SetupError(
-                f"{' and '.join(unused_options)}: add --model, the model that rewords the questions"
+                f"{' and '.join(unused_options)}: add --model, which words or invents questions"
             )
         worder = None
     else:
@@ -299,7 +301,7 @@ def generate(
     with show_progress() as progress:
         result = generated(
             workspace, graph, number=number, seconds=seconds, seed=seed, rephraser=worder,
-            progress=progress,
+            invent=invent, progress=progress,
         )  # fmt: skip
     if json:
         print_json(_to_generated_object(result))

@@ -2,12 +2,12 @@
 
 A draft is a question from a template with its query. It is kept if the query has a result and graph
 search, which does not know the template, finds a query with the same result for the question. A
-language model may rephrase it; then it is checked again.
+language model may rephrase it; then it is checked again. Or it writes drafts, kept for a result.
 """
 
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -29,8 +29,8 @@ from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import BudgetAccount, ModelBudget, charge_model
 from askgraph.methods import Method
-from askgraph.methods.shared.drafts import reword_questions
-from askgraph.sparql.judge import get_query_form
+from askgraph.methods.shared.drafts import draft_examples, reword_questions
+from askgraph.sparql.judge import admit_query, get_query_form
 from askgraph.sparql.results import Row, SelectResult, to_plain_value
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
@@ -232,6 +232,7 @@ def generate_examples(
     seconds: float = 60.0,
     seed: int = 0,
     rephraser: QuestionRephraser | None = None,
+    invent: bool = False,
     progress: Progress = ignore_progress,
 ) -> GeneratedExamples:
     """Generate examples of a graph and write them, marked as generated, into its folder.
@@ -243,6 +244,7 @@ def generate_examples(
     Args:
         seconds: the approximate time limit.
         rephraser: rephrases the questions; otherwise they keep their templates' words.
+        invent: its model writes questions and queries instead (SPARQL-LLM, section 4.1.1).
 
     Raises:
         ServiceError: the graph or the language model failed.
@@ -251,7 +253,8 @@ def generate_examples(
     opened = workspace.graph(graph, progress=progress)
     if rephraser is not None:
         build_missing_indices(opened, progress=progress)
-    generator = _ExampleGenerator(workspace, opened, method, rephraser, number, progress)
+    inventor = rephraser if invent else None
+    generator = _ExampleGenerator(workspace, opened, method, rephraser, number, progress, inventor)
     return run_coroutine(generator.run(seed, seconds))
 
 
@@ -263,6 +266,7 @@ class _ExampleGenerator:
     rephraser: QuestionRephraser | None
     number: int
     progress: Progress
+    inventor: QuestionRephraser | None = None
     stored: list[QueryExample] = field(default_factory=list)
     waiting: list[DraftReading] = field(default_factory=list)
     drafted: int = 0
@@ -288,9 +292,10 @@ class _ExampleGenerator:
             for wording in example.wordings
         }
         queries = {example.query.strip() for example in self.graph.examples}
-        stream = generate_drafts(
-            self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed
-        )
+        graph = self.graph
+        stream = generate_drafts(graph.profile, graph.endpoint, graph.prefixes, seed=seed)
+        if self.inventor is not None:
+            stream = self._invent_drafts(self.inventor)
         async with aclosing(stream) as draft_stream:
             async for draft in draft_stream:
                 count = len(self.stored) + len(self.waiting)
@@ -305,6 +310,13 @@ class _ExampleGenerator:
                 await self._read_draft(draft)
         return "there are no more questions to generate"
 
+    async def _invent_drafts(self, by: QuestionRephraser) -> AsyncGenerator[ExampleDraft, None]:
+        profile, prefixes = self.graph.profile, self.graph.prefixes.namespaces
+        for question, query in await draft_examples(profile, self.number, by.model, by.account):
+            with suppress(QueryError):
+                admitted = admit_query(query, prefixes=prefixes).text
+                yield ExampleDraft(question, (admitted,), "invented")
+
     async def _read_draft(self, draft: ExampleDraft) -> None:
         """Keep a draft if graph search, given only its question, finds the intended result."""
         self.drafted += 1
@@ -314,14 +326,15 @@ class _ExampleGenerator:
             results = await fetch_results(draft, self.graph)
             if not results:
                 return
-            question = Question(draft.question, "en")
-            answer = await answer_of(
-                question, self.method, [self.graph], timeout=2 * QUERY_TIMEOUT_SECONDS
-            )
+            question, timeout = Question(draft.question, "en"), 2 * QUERY_TIMEOUT_SECONDS
+            answer = None
+            if self.inventor is None:
+                answer = await answer_of(question, self.method, [self.graph], timeout=timeout)
         except (QueryError, ServiceError):
             return
         for query, result in results:
-            if is_same_answer(answer, query, result) and digest_result(result).digest is not None:
+            is_right = answer is None or is_same_answer(answer, query, result)
+            if is_right and digest_result(result).digest is not None:
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 outcome = digest_result(result)
                 example = QueryExample(
@@ -331,7 +344,12 @@ class _ExampleGenerator:
                     keywords=(draft.kind,),
                     origin="generated",
                     confirmation=Confirmation(
-                        now, self.graph.name, self.graph.snapshot, outcome.rows, outcome.digest
+                        now,
+                        self.graph.name,
+                        self.graph.snapshot,
+                        outcome.rows,
+                        outcome.digest,
+                        self.inventor.model.identity.model if self.inventor else None,
                     ),
                 )
                 self.waiting.append(DraftReading(example, tuple(results)))
@@ -341,7 +359,7 @@ class _ExampleGenerator:
 
     async def _write_batch(self) -> None:
         batch = [draft_reading.example for draft_reading in self.waiting]
-        if self.rephraser is not None and batch:
+        if self.rephraser is not None and batch and self.inventor is None:
             self.progress(f"wording {len(batch)} questions", len(self.stored), self.number)
             batch = await self.rephraser.rephrase(self.waiting, self.graph, self.method)
         if batch:

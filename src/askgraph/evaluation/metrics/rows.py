@@ -138,11 +138,7 @@ def _rank_mappings(
 
 
 def _grow_mapping(narrow: Numbers, wide: Numbers, first: int) -> tuple[int, ...]:
-    """Return a column of the wide table for each one of the narrow table, added greedily.
-
-    The column with the most values maps to `first`; each further one is chosen so that most rows
-    agree. This distinguishes columns with equal values, as in a table of friends and their friends.
-    """
+    """Return a column of the wide table for each one of the narrow table, added greedily."""
     order = sorted(range(narrow.shape[1]), key=lambda index: -len(np.unique(narrow[:, index])))
     mapping = {order[0]: first}
     for line in order[1:]:

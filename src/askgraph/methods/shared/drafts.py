@@ -1,4 +1,4 @@
-"""Texts that a language model drafts: comments on a graph's terms, wordings of its questions.
+"""Texts that a language model drafts: comments on terms, wordings of questions, examples.
 
 The comments follow Henselmann et al. (2025), section 4.4; the prompts are ours.
 """
@@ -21,12 +21,13 @@ from askgraph.sparql.vocabulary import SCHEMA_NAMESPACES
 
 _TEXTS = load_texts("shared")
 _COMMENT_INSTRUCTION: str = _TEXTS["comment_instruction"]
-
 _WORDING_INSTRUCTION: str = _TEXTS["wording_instruction"]
+_EXAMPLE_INSTRUCTION: str = _TEXTS["example_instruction"]
 
 _MAX_CALLS = 2  # calls for one list
 _TERMS_PER_CALL_COUNT = 20  # terms
 _MAX_COMMENT_CHARACTERS, _MAX_QUESTION_CHARACTERS = 400, 300  # characters at most
+_MAX_SCHEMA_LINES = 300  # classes and properties that a model sees to write examples
 _MAX_CLASSES = 3  # classes named of a term
 
 
@@ -103,6 +104,23 @@ async def reword_questions(
         )
         for number in range(1, len(questions) + 1)
     ]
+
+
+async def draft_examples(
+    profile: Profile, number: int, model: LanguageModel, account: BudgetAccount
+) -> list[tuple[str, str]]:
+    """Draft pairs of a question and a query from the schema alone (SPARQL-LLM, section 4.1.1).
+
+    Raises:
+        BudgetSpent: the budget is used up.
+        ServiceError: the model fails.
+    """
+    lines = [line for _, line in _describe_usage(profile)][:_MAX_SCHEMA_LINES]
+    text = "\n".join([f"Number: {number}", "", *lines])
+    item_types = {"question": "string", "query": "string"}
+    messages: list[Message] = [System(_EXAMPLE_INSTRUCTION), User(text)]
+    items = await _request_items(model, account, messages, "examples", item_types)
+    return [(" ".join(str(item["question"]).split()), str(item["query"])) for item in items]
 
 
 async def _request_items(

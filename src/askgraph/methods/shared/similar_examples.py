@@ -587,11 +587,7 @@ def _adapt_example(
 
 
 def _compare_mention(constant: str, wording: _Reading, reading: _Reading) -> str:
-    """Return what is wrong with how a question mentions a constant of an example, if anything.
-
-    `other` if only the example has words of it ("Stanford"), `unlike` if only the example has the
-    word that is nearest in meaning ("women" for "female").
-    """
+    """Return what is wrong with how a question mentions a constant of an example, if anything."""
     words = split_tokens(split_local_name(constant) if "://" in constant else constant)
     stems, own_stems = (set(item.stems.split()) for item in (reading, wording))
     constant_stems = {stem_word(word) for word in words}

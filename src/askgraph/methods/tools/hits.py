@@ -173,11 +173,7 @@ class PropertyVariants:
         return tuple(iris) if len(iris) == 1 else tuple(sorted(iris, key=self._rank))
 
     def _rank(self, iri: str) -> tuple[int, float, bool, int, int, str]:
-        """Return the sort key of a variant, the most direct one first.
-
-        Where statements are nodes, these have no label, and a predicate leads to each of them only
-        once; its direct variant leads to the values, which many subjects share.
-        """
+        """Return the sort key of a variant, the most direct one first."""
         p = self.profiles.get(iri)
         if p is None:
             return 0, 1.0, True, 0, len(iri), iri

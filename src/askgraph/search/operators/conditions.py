@@ -748,11 +748,7 @@ def _require_end_within(
 
 
 def _can_compare(query: QueryBuilder, predicate: int, quantity: Quantity) -> bool:
-    """Return whether the values of a predicate can be compared with a quantity.
-
-    Dates only compare with times, times of day with hours, durations with spans of time, and units
-    must have the same dimension.
-    """
+    """Return whether the values of a predicate can be compared with a quantity."""
     sort, unit = query.schema.get_sort(predicate), quantity.unit
     if sort in _DAY_SORTS and get_day_range(quantity) is None:
         return False
@@ -982,10 +978,7 @@ def _is_quantified(query: QueryBuilder, start: int, link: Link) -> bool:
 def _build_universal(
     query: QueryBuilder, candidate: QueryCandidate, thing: Term, link: Link, start: int
 ) -> Group | None:
-    """Build the condition that all things of a class meet the others; None if it is not clear.
-
-    Words before the noun, or right after it, choose the things: "all moons *of Saturn*".
-    """
+    """Build the condition that all things of a class meet the others; None if it is not clear."""
     reading, lists = query.question, query.question.word_list
     is_transitive = query.schema.has_subclass_instances(link.target)
     cls = build_pattern(thing, RDF_TYPE, NamedNode(link.target), is_transitive=is_transitive)

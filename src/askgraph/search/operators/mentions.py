@@ -100,11 +100,7 @@ def find_mentions(
 
 
 def _find_topics(linked: LinkedQuestion, operators: QuestionOperators) -> set[int]:
-    """Return the tokens that may begin words about things: "with rum", "Java libraries".
-
-    They follow a preposition, conjunction, "both" or "not" or a property, or precede a class; they
-    follow it in languages whose adjectives do: "bibliotecas Java".
-    """
+    """Return the tokens that may begin words about things: "with rum", "Java libraries"."""
     reading = linked.reading
     before = {*reading.word_list.clauses["restrict"], *reading.word_list.conjunctions}
     topics = {at + 1 for at, word in enumerate(reading.folded_words) if word in before}

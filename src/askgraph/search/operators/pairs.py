@@ -720,11 +720,7 @@ def _find_counted_classes(search: BeamSearch, operators: QuestionOperators) -> t
 def _calculate_with_counts(
     search: BeamSearch, operators: QuestionOperators, operator: Operator
 ) -> Iterator[QueryCandidate]:
-    """Yield the query for the ratio of the numbers of two classes: "ratio of ships to ports".
-
-    A difference needs a word for the number. The first class may leave out the noun of the second:
-    "of large to small ships".
-    """
+    """Yield the query for the ratio of the numbers of two classes: "ratio of ships to ports"."""
     counts, schema = operators.get_operators("count"), search.schema
     words = sum(item.mask for item in (operator, *counts, *operators.get_operators("and")))
     classes = [link for link in search.linked.get_links(ItemKind.CLASS) if not link.mask & words]

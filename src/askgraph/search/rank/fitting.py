@@ -93,12 +93,9 @@ class ColumnContent:
 
 @dataclass(frozen=True)
 class _NounMeaning:
-    """A requested noun with its meanings.
+    """A requested noun with its meanings; `owner_classes` has it as a property.
 
-    Attributes:
-        separate_predicates: Predicates that other words name than those of its classes.
-        is_vague: Whether some of its words name neither a class nor a predicate.
-        owner_classes: Classes of the things whose property the noun is.
+    Other words name `separate_predicates` than its classes. If it `is_vague`, a word names neither.
     """
 
     noun: RequestedNoun

@@ -107,10 +107,7 @@ class Restriction:
 
 @dataclass(frozen=True)
 class _PatternPiece:
-    """Some of the patterns: `offered` are variables that they bind, `linked` all that they contain.
-
-    A variable that is offered and not `certain` is only unbound if an expression fails.
-    """
+    """Some patterns: `offered` variables are bound unless an expression fails, `certain` always."""
 
     text: str
     certain: frozenset[str]
