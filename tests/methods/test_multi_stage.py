@@ -216,18 +216,19 @@ def test_a_model_writes_plain_sparql_from_what_is_linked(
         assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
-def test_a_trained_model_writes_plain_sparql_and_is_held_to_it(moons: KnowledgeGraph) -> None:
-    iris = f"<{ONTO}orbits> <{EX}Jupiter>"
-    beams = ("no query", f"SELECT ?v0 WHERE {{ ?v0 {iris} . }}")
-    model = ScriptedModel([[Choice(text) for text in beams]])
+def test_as_published_a_writer_has_no_grammar_and_no_values(moons: KnowledgeGraph) -> None:
+    beams = ("no query", f"SELECT ?v0 WHERE {{ ?v0 <{ONTO}orbits> <{EX}Jupiter> . }}")
+    ours = {"writer": "model", "form": "plain", "search": "beams", "n": 2}
+    for settings, is_published in (({"preset": "paper"}, True), (ours, False)):
+        model = ScriptedModel([[Choice(text) for text in beams]])
+        model.identity = replace(model.identity, grammar=True)
+        trace = run(moons, "Which moons orbit Jupiter, JUP?", model=model, **settings, **LINKED)
 
-    trace = run(moons, model=model, preset="paper", **LINKED)
-
-    [prompt] = [step for step in trace.steps if isinstance(step, Prompt)]
-    assert f"<{EX}Jupiter>: Jupiter" in getattr(prompt.messages[-1], "text", "")
-    [request] = model.requests
-    assert (request.beams, request.n) == (True, 2)
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+        [prompt] = [step for step in trace.steps if isinstance(step, Prompt)]
+        shown, [request] = str(prompt.messages[-1]), model.requests
+        assert f"<{EX}Jupiter>: Jupiter" in shown and ("Values" not in shown) is is_published
+        assert (request.beams, request.n, request.grammar is None) == (True, 2, is_published)
+        assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
 SPANS = [{"start": 18, "end": 25, "id": each} for each in ("Jupiter", "Nobody", "no thing> } #")]

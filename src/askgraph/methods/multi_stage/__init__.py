@@ -273,14 +273,14 @@ class _MultiStageRun:
                     )
                 case _:
                     entities = self.picked_terms
-            if method.preset == "paper":  # the writer is given entities and predicates alone (4.3)
-                return tuple(entities)
             values = list_linked_terms(linked_context, ItemKind.VALUE, readings=method.readings)
             return (*entities, *values)
 
         self.entities = await record_or_replay(
             "things", _ListedTerms, find_terms, self.picked_terms
         )
+        if method.preset == "paper":  # the writer is given entities and predicates alone (4.3)
+            self.entities = tuple(term for term in self.entities if term.kind is not ItemKind.VALUE)
 
     async def find_predicates(self, linked_context: LinkedContext) -> AsyncIterator[Step]:
         """Run the second stage: predicates, before they are restricted."""
