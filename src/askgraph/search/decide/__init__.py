@@ -452,8 +452,10 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     subject = FaultContext(proposal, best)
     is_open = evidence["unsaid"] >= 1 and _asks_for_anything(subject)
     unserved = {item.name for item in find_unserved_operators(proposal, best)}
-    cls_link = best.state.node.cls_link  # "medallists" are no medals
-    is_open = is_open or (cls_link is not None and cls_link.how == ("near",))
+    near = [x for x in best.iterate_links() if x.how == ("near",)]
+    requested = {*find_requested_tokens(subject)}  # "medallists" are no medals
+    is_open = is_open or best.state.node.cls_link in near
+    is_open = is_open or any(not requested.isdisjoint(link.positions) for link in near)
     if {MENTION_NOTE, UNQUANTIFIED_NOTE}.intersection(best.notes) or "same" in unserved or is_open:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     omitted = "".join(find_omitted_words(proposal, best))

@@ -504,21 +504,22 @@ def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
 def _detect_operator_at(
     reading: TokenizedQuestion, at: int, scale: Measure | None
 ) -> Operator | None:
-    token = reading.tokens[at]
+    token, lists = reading.tokens[at], reading.word_list
+    started = lists.operators_by_first_word.get(token.folded, ())
+    is_denial = any(name == "not" and reading.has_phrase_at(x, at) for x, name in started)
     is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
     if (
         token.quote is not None
         or is_relative_time
         or at in reading.filler_tokens
-        or _is_name_part(reading, at)
+        or (_is_name_part(reading, at) and not is_denial)
     ):
         return None
-    lists = reading.word_list
     matches = [*_match_adjectives(reading, at), *_match_or_comparatives(reading, at)]
     if scale is not None:
         last = at + len(scale.phrase) - 1
         matches.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
-    for phrase, name in lists.operators_by_first_word.get(token.folded, ()):
+    for phrase, name in started:
         last = at + len(phrase) - 1
         if not reading.has_phrase_at(phrase, at) or not _can_occur(name, at, reading):
             continue
@@ -549,7 +550,7 @@ def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
         if reading.tokens[after].stem in naming:
             noun, parts = reading.tokens[after].stem, get_shared_words().name_parts.values()
             words = [reading.folded_words[x] for x in range(at, after) if not reading.is_stop(x)]
-            return words != [] and all(any(x + noun in part for part in parts) for x in words)
+            return all(any(word + noun in part for part in parts) for word in words)
     return False
 
 
