@@ -13,7 +13,7 @@ from askgraph.answers.resource import list_classes
 from askgraph.answers.verbalize.phrases import Phrases, load_phrases
 from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
-from askgraph.index.names import ItemKind, NameIndex, split_tokens
+from askgraph.index.names import ItemKind, NameIndex, split_tokens, stem_word
 from askgraph.search.link import Link
 from askgraph.search.pipeline import link_text
 from askgraph.search.rank import RankedCandidates
@@ -75,12 +75,16 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         if word not in operators and word not in links:
             names = [*_find_similar_names(word, graph.names), *names]
         missing.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
+    found = [item.words for item in missing if item.words not in owners and _is_in_names(item)]
     if not proposal.candidates:
         content = describe_content(graph.profile, language, "refuse about")
-        reason = (
-            phrases.say("refuse unknown", _quote_words(words, proposal, phrases)) if words else ""
-        )
-        reason = f"{reason} {content}".strip() if words else phrases.say("refuse nothing")
+        parts = (("unknown", [x for x in words if x not in found]), ("found", found))
+        reasons = [
+            phrases.say(f"refuse {key}", _quote_words(part, proposal, phrases))
+            for key, part in parts
+            if part
+        ]
+        reason = " ".join((*reasons, content)) if words else phrases.say("refuse nothing")
         return Gap(reason, tuple(missing), frozenset())
     sentences = [
         phrases.say(
@@ -89,9 +93,11 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         for word, owner in owners.items()
     ]
     unused = [word for word in words if word in links or word in operators]
-    unknown = [word for word in words if word not in unused and word not in owners]
-    for key, listed_words in (("refuse missing", unknown), ("refuse unused", unused)):
+    known = {*unused, *owners, *found}
+    unknown = [word for word in words if word not in known]
+    for key, listed_words in (("missing", unknown), ("found", found), ("unused", unused)):
         if listed_words:
+            key = f"refuse {key}"
             sentences.append(phrases.say(key, _quote_words(listed_words, proposal, phrases)))
     for link, labels in [*properties.items()][:_MAX_THINGS]:
         if labels:
@@ -151,6 +157,12 @@ def _find_exact_link(word: str, proposal: RankedCandidates) -> Link | None:
         if link.is_exact and [tokens[at].text for at in link.positions] == [word]:
             return link
     return None
+
+
+def _is_in_names(item: UnmatchedWords) -> bool:
+    """Return whether a name that is offered in place of words has one of them."""
+    stems = {stem_word(word) for word in split_tokens(item.words)}
+    return any(stem_word(word) in stems for name in item.names for word in split_tokens(name))
 
 
 def _find_similar_names(word: str, names: NameIndex) -> Iterator[str]:
