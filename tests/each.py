@@ -17,13 +17,9 @@ def for_each(
 ) -> Callable[[Test], Test]:
     """Run the test with each row in turn and report every row that fails.
 
-    Args:
-        names: The parameters that a row gives, as for `pytest.mark.parametrize`.
-        rows: Values, or tuples of them if there are several names; a single argument holds all.
-        share_folder: Give all rows the `tmp_path` of the test, which its other fixtures use.
-
-    A failed assertion lets the other rows run; any other error ends the test. Each row has
-    its own folder as `tmp_path` and its own patches as `monkeypatch`.
+    `names` and `rows` are those of `pytest.mark.parametrize`; a single row holds all. A failed
+    assertion lets the other rows run; any other error ends the test. Each row has its own patches
+    as `monkeypatch`, and its own folder as `tmp_path`, but with `share_folder` that of the test.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table = [row if len(keys) > 1 else (row,) for row in (rows if len(rows) > 1 else rows[0])]

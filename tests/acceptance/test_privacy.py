@@ -166,12 +166,7 @@ def runs_in(texts: Iterable[str]) -> set[tuple[str, ...]]:
 def leaks(
     space: KnowledgeGraph, sent: Iterable[str], ours: str = ""
 ) -> Mapping[tuple[str, ...], str]:
-    """The values that stand in what was sent, but for three sorts that tell nothing of the graph.
-
-    These are what the schema says itself ("distance from the Sun"; "the Moon" is one moon), what
-    stands in the prompt whatever the graph, and numbers below 1,000, by which rows and instances
-    are counted and lines numbered.
-    """
+    """The values in what was sent, but for those of the schema or of every prompt, and counts."""
     runs = runs_in(sent)
     return {words: text for words, text in checked_values(space, ours).items() if words in runs}
 

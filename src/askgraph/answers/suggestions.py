@@ -75,10 +75,15 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         if word not in operators and word not in links:
             names = [*_find_similar_names(word, graph.names), *names]
         missing.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
-    found = [item.words for item in missing if item.words not in owners and _is_in_names(item)]
+    present_words = [
+        item.words for item in missing if item.words not in owners and _is_in_names(item)
+    ]
     if not proposal.candidates:
         content = describe_content(graph.profile, language, "refuse about")
-        parts = (("unknown", [x for x in words if x not in found]), ("found", found))
+        parts = (
+            ("unknown", [x for x in words if x not in present_words]),
+            ("found", present_words),
+        )
         reasons = [
             phrases.say(f"refuse {key}", _quote_words(part, proposal, phrases))
             for key, part in parts
@@ -93,9 +98,9 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         for word, owner in owners.items()
     ]
     unused = [word for word in words if word in links or word in operators]
-    known = {*unused, *owners, *found}
-    unknown = [word for word in words if word not in known]
-    for key, listed_words in (("missing", unknown), ("found", found), ("unused", unused)):
+    explained = {*unused, *owners, *present_words}
+    unknown = [word for word in words if word not in explained]
+    for key, listed_words in (("missing", unknown), ("found", present_words), ("unused", unused)):
         if listed_words:
             key = f"refuse {key}"
             sentences.append(phrases.say(key, _quote_words(listed_words, proposal, phrases)))

@@ -408,12 +408,12 @@ def _drop_misread_operators(
 
     def is_misread(operator: Operator) -> bool:
         word, after = words[operator.first], operator.last + 1
-        named = [link for link in links if link.positions[0] == after]
+        next_links = [link for link in links if link.positions[0] == after]
         if operator.name == "not":
-            return word in lists.clauses["prefix"] and not named
+            return word in lists.clauses["prefix"] and not next_links
         if operator.name != "superlative" or lists.ordinals.get(word) != 1:
             return False
-        numbers = (schema.get_predicate_number(link.target) for link in named)
+        numbers = (schema.get_predicate_number(link.target) for link in next_links)
         for ends in (arrays.get_ends(x, inverse=True) for x in numbers if x is not None):
             literals = ends[ends < arrays.terms.first_iri]
             is_number = arrays.sorts[literals] == ValueKind.NUMBER

@@ -350,13 +350,7 @@ _SETTINGS = """<?xml version="1.0"?>
 
 
 def environment_with_font(font: str, folder: Path) -> dict[str, str | float | bool]:
-    """Return the environment of a browser in which every text is in one family.
-
-    The file of fontconfig that brings this about is written into the folder.
-
-    Raises:
-        FileNotFoundError: The font is not installed; the message says how to install it.
-    """
+    """Write a fontconfig file; return the environment of a browser with only this font."""
     family, name, package = FONTS[font]
     files = (file for place in _PLACES if place.is_dir() for file in place.rglob(name))
     file = next(files, None)

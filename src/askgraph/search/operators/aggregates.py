@@ -917,8 +917,8 @@ def _find_aggregated_variables(
     if attachment is not None:
         return [query.attach_and_consume(attachment)]
     counts = query.operators.get_operators("count")
-    only = None if sorts != NUMERIC_SORTS or counts else query.find_only_number()
-    return [] if only is None else [query.attach(only)]
+    attachment = None if sorts != NUMERIC_SORTS or counts else query.find_only_number()
+    return [] if attachment is None else [query.attach(attachment)]
 
 
 def _iterate_listed_variables(query: QueryBuilder, first: Slot) -> Iterator[Variable]:

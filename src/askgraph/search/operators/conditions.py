@@ -404,8 +404,9 @@ def _choose_compared(
         for vertex in query.draft.vertices
         if vertex.term == term and query.schema.get_sort(predicate) in sorts
     ]
-    found = attached[0] if attached else find_by_dimension(query, quantity)
-    return query.find_only_number() if found is None and quantity.unit is None else found
+    attachment = attached[0] if attached else find_by_dimension(query, quantity)
+    is_unknown = attachment is None and quantity.unit is None
+    return query.find_only_number() if is_unknown else attachment
 
 
 def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:

@@ -255,8 +255,8 @@ def _find_by_measure(
     date = query.find_event_date() if measure.date_names else None
     if date is not None:
         return query.attach(date), True
-    only = query.find_only_number() if "size" in measure.property_names else None
-    return None if only is None else (query.attach(only), False)
+    attachment = query.find_only_number() if "size" in measure.property_names else None
+    return None if attachment is None else (query.attach(attachment), False)
 
 
 def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex | None) -> bool:

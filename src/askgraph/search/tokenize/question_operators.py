@@ -505,8 +505,8 @@ def _detect_operator_at(
     reading: TokenizedQuestion, at: int, scale: Measure | None
 ) -> Operator | None:
     token, lists = reading.tokens[at], reading.word_list
-    started = lists.operators_by_first_word.get(token.folded, ())
-    is_denial = any(name == "not" and reading.has_phrase_at(x, at) for x, name in started)
+    phrases = lists.operators_by_first_word.get(token.folded, ())
+    is_denial = any(name == "not" and reading.has_phrase_at(x, at) for x, name in phrases)
     is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
     if (
         token.quote is not None
@@ -519,7 +519,7 @@ def _detect_operator_at(
     if scale is not None:
         last = at + len(scale.phrase) - 1
         matches.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
-    for phrase, name in started:
+    for phrase, name in phrases:
         last = at + len(phrase) - 1
         if not reading.has_phrase_at(phrase, at) or not _can_occur(name, at, reading):
             continue
