@@ -165,8 +165,6 @@ function Head({ columns, order, explained, onOrder, adding }: HeadProps) {
   );
 }
 
-// A row of the table, and on demand the triples that put it there.
-
 interface TableRowProps extends Omit<Props, "result" | "source" | "part" | "marks" | "adding"> {
   readonly item: Numbered;
   readonly iris: boolean;
