@@ -309,8 +309,7 @@ def _describe_mistake(error: typer.TyperException, command: Any, name: str) -> s
         unknown_name, command_names = unknown[1], list(command.commands)
         if unknown_name in _RENAMED_COMMANDS:
             return f"{name} {unknown_name} is now {name} {_RENAMED_COMMANDS[unknown_name]}"
-        removal = explain_removal("command", f"{name.rpartition(' ')[2]} {unknown_name}")
-        return removal or (
+        return explain_removal("command", f"{name.rpartition(' ')[2]} {unknown_name}") or (
             f"{name} has no command {unknown_name!r}{_suggest_names(unknown_name, command_names)}"
         )
     if (extra := re.search(r"unexpected extra arguments?\S* \((.*)\)", message)) is not None:

@@ -116,10 +116,9 @@ def _load_additions(
     kinds += ["declared", "inverse"] if flags["inverse"] else []
     kinds += ["chain", "closure", "nary"] if flags["shortcuts"] else []
     kinds += ["name"] if flags["names"] else []
-    has_only_comments = flags["comments"] and not kinds
     additions = (
         Definitions()
-        if has_only_comments
+        if flags["comments"] and not kinds
         else enrichment.build_advised_definitions(workspace, name, kinds, progress=progress)
     )
     if flags["comments"]:

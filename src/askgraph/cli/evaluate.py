@@ -290,8 +290,7 @@ def _name_runs(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[E
     for position, folder in enumerate(folders):
         if resolved_folders[position] in resolved_folders[:position]:
             raise SetupError(f"the run {folder} is named twice: name each run once")
-    names = {run.name for run in runs}
-    if len(names) == len(runs):
+    if len({run.name for run in runs}) == len(runs):
         return list(runs)
     return [replace(run, name=str(folder)) for folder, run in zip(folders, runs, strict=True)]
 

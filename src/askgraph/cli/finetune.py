@@ -45,8 +45,7 @@ def write_pairs(
             ((questions, graph),), number, tuple(tag or ()), split, reading.format, reading.lang,
             graphs, seed,
         )  # fmt: skip
-    notation = PLAIN if plain else NAMES
-    pair_form = PairForm(notation, not once, proposed, seed)
+    pair_form = PairForm(PLAIN if plain else NAMES, not once, proposed, seed)
     with show_progress() as progress:
         pair_counts = make_pairs(
             common.workspace, chosen, output, graph=graph, form=pair_form, progress=progress

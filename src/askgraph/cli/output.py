@@ -147,8 +147,7 @@ def print_blocks(blocks: Iterable[RenderableType]) -> None:
 
 def print_json(content: object) -> None:
     """Print one JSON value: indented on a terminal, or else on one line."""
-    indent = 2 if is_terminal() else None
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=indent))
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2 if is_terminal() else None))
 
 
 def format_csv(columns: Sequence[str], rows: Iterable[Sequence[Term | None]]) -> str:
@@ -336,12 +335,8 @@ def _simplify_turn(turn: trace.ModelTurn) -> trace.ModelTurn:
     if not isinstance(content, dict):
         return turn
     parts = (
-        f"{name}: {_format_value(value)}"
+        f"{name}: {' '.join(value.split()) if isinstance(value, str) else json.dumps(value)}"
         for name, value in content.items()
         if value not in ("", [], 0)
     )
     return replace(turn, choice=replace(turn.choice, text=" · ".join(parts)))
-
-
-def _format_value(value: object) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)

@@ -91,11 +91,10 @@ async def _run_query(
 
 def _print_rows(result: SelectResult, graph: KnowledgeGraph, output_format: str) -> None:
     if output_format == "json":
-        rows = [[to_json_value(term) for term in row] for row in result.rows]
         print_json(
             {
                 "columns": result.variables,
-                "rows": rows,
+                "rows": [[to_json_value(term) for term in row] for row in result.rows],
                 "truncated": result.truncated and asdict(result.truncated),
             }
         )

@@ -221,10 +221,9 @@ class HttpExchange:
                 send_time := max(self._earliest_time, self._compute_send_time(now))
             ):
                 if send_time >= deadline:
-                    is_server_wait = send_time == self._earliest_time
                     reason = (
                         "it asked to wait"
-                        if is_server_wait
+                        if send_time == self._earliest_time
                         else f"{self._requests_per_minute} requests a minute"
                     )
                     raise Overloaded(
@@ -423,8 +422,7 @@ class HttpExchange:
 
     def _describe_error(self, problem: BaseException) -> str:
         is_reset = isinstance(problem, httpx2.NetworkError)
-        default_text = "it was reset" if is_reset else type(problem).__name__
-        return self.redact(str(problem)) or default_text
+        return self.redact(str(problem)) or ("it was reset" if is_reset else type(problem).__name__)
 
 
 async def read_error_text(parts: AsyncIterator[bytes], start: bytes = b"") -> str:

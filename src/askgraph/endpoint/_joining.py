@@ -141,9 +141,8 @@ class ServiceCall:
                 f"{self.join.prologue}SELECT DISTINCT {variables} {datasets}"
                 f" WHERE {{ {self.surroundings.text} }}"
             )
-            time_left = get_seconds_left(self.deadline)
             result = await self.join.own_endpoint.select(
-                query, timeout=time_left, limit=MAX_BOUND_ROWS + 1
+                query, timeout=get_seconds_left(self.deadline), limit=MAX_BOUND_ROWS + 1
             )
             if result.truncated:
                 return None
@@ -165,9 +164,8 @@ class ServiceCall:
         body = self.clause.body if is_single_group else f"{{ {self.clause.body} }}"
         where = " ".join(filter(None, (values, body, *self.filters)))
         query = f"{self.join.prologue}SELECT {names} WHERE {{ {where} }}"
-        row_limit = self.join.max_rows + 1
         return await self.service.select(
-            query, timeout=get_seconds_left(self.deadline), limit=row_limit
+            query, timeout=get_seconds_left(self.deadline), limit=self.join.max_rows + 1
         )
 
     def _collect(self, results: Sequence[SelectResult]) -> ClauseSolutions:
@@ -291,8 +289,7 @@ class FederatedJoin:
         """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(get_service, clause.target, self.other_endpoints)
         # A SERVICE SILENT gets half of the time, so that the query can continue without it.
-        half_time = (time.monotonic() + self.deadline) / 2
-        clause_deadline = half_time if clause.silent else self.deadline
+        clause_deadline = (time.monotonic() + self.deadline) / 2 if clause.silent else self.deadline
         surroundings, filters = self._find_surroundings(clause), find_filters(self.text, clause)
         try:
             return await ServiceCall(

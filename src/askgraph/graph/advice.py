@@ -81,8 +81,7 @@ def build_definitions(advice: Sequence[Advice], prefixes: Mapping[str, str]) -> 
                 properties[definition.iri] = replace(definition, why=item.why)
             case NodeName() as name:
                 names.append(replace(name, why=item.why))
-    iris = [*properties, *(name.cls for name in names)]
-    spaces = {get_namespace(iri) for iri in iris}
+    spaces = {get_namespace(iri) for iri in [*properties, *(name.cls for name in names)]}
     return Definitions(
         tuple(properties.values()),
         names=tuple(names),

@@ -287,8 +287,7 @@ class GraphArrays:
             node_targets = targets[starts[0] : ends[0]]
             return nodes.repeat(len(node_targets)), node_targets
         counts = ends - starts
-        positions = _concatenate_ranges(starts, counts)
-        return nodes.repeat(counts), targets[positions]
+        return nodes.repeat(counts), targets[_concatenate_ranges(starts, counts)]
 
     def get_edges_in_range(
         self, first: int, last: int, predicate: int, *, inverse: bool = False

@@ -186,8 +186,7 @@ class QuerySession:
             is_capped = rows >= self.cap
         else:
             is_capped = rows > PROBE_ROWS and rows % 1_000 == 0 and get_limit(query) != rows
-        cut = result.truncated is not None or is_capped
-        reply = QueryReply(result.rows, cut)
+        reply = QueryReply(result.rows, result.truncated is not None or is_capped)
         self._replies[key] = reply
         row_texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
         self._write({"query": key, "cut": reply.cut, "rows": row_texts})

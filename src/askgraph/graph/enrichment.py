@@ -171,8 +171,7 @@ class _PathEvaluator:
 
     def _join_pairs(self, first: _Pairs, second: _Pairs) -> _Pairs:
         starts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="left")
-        ends = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="right")
-        counts = ends - starts
+        counts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="right") - starts
         total = int(counts.sum())
         self._check_limit(total)
         before = counts.cumsum() - counts

@@ -666,8 +666,7 @@ def _format_definition(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
     tests = rule.to_table().get("tests", [])
     values = {"unless": rule.unless, "tests": [json.dumps(x, ensure_ascii=False) for x in tests]}
     for key, iri in _TEXT_PREDICATES.items():
-        texts = values.get(key, [getattr(rule, key)])
-        pairs += [(iri, quote(text)) for text in texts if text]
+        pairs += [(iri, quote(text)) for text in values.get(key, [getattr(rule, key)]) if text]
     return "[] " + " ;\n    ".join(f"{shorten(iri)} {value}" for iri, value in pairs) + " .\n"
 
 

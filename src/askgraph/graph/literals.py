@@ -84,8 +84,7 @@ def parse_value(text: str) -> tuple[ValueKind, float]:
         return ValueKind.DURATION, months * _SECONDS_PER_MONTH + seconds
     if datatype == v.XSD_TIME and (match := _TIME.fullmatch(value)):
         east = int(f"{match[5]}1") * (int(match[6]) * 60 + int(match[7])) if match[5] else 0
-        minute = int(match[1]) * 60 + int(match[2]) - east
-        return ValueKind.TIME, minute * 60 + float(match[3])
+        return ValueKind.TIME, (int(match[1]) * 60 + int(match[2]) - east) * 60 + float(match[3])
     if datatype == v.XSD_BOOLEAN:
         return ValueKind.BOOLEAN, float(value in ("true", "1"))
     if len(value) <= 25:

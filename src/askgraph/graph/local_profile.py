@@ -136,12 +136,11 @@ def _collect_instances(graph: GraphArrays) -> dict[str, Ids]:
     type_number = graph.get_predicate_number(v.RDF_TYPE)
     if type_number is None:
         return {}
-    classes = graph.get_ends(type_number, inverse=True)
     return {
         graph.terms.get_value(int(c)): graph.step(
             np.array([c], dtype=np.int32), type_number, inverse=True
         )
-        for c in classes
+        for c in graph.get_ends(type_number, inverse=True)
         if graph.terms.is_iri(int(c))
     }
 
@@ -173,8 +172,7 @@ def _count_links(graph: GraphArrays, members: Ids) -> float:
     sample = members[:_SAMPLE_SIZE]
     link_count = 0
     for predicate in graph.count_predicates(sample)[0]:
-        iri = graph.get_predicate_iri(int(predicate))
-        if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
+        if graph.get_predicate_iri(int(predicate)) in (v.RDF_TYPE, v.OWL_SAME_AS):
             continue
         sources, targets = graph.get_edges(sample, int(predicate))
         if len(targets) and not graph.terms.is_literal(int(targets[0])):
@@ -425,10 +423,9 @@ def detect_own_types(graph: GraphArrays) -> OwnPredicates:
             <= _COMMON_SHARE * len(starts[type_candidate])
         ]
         if fitting:
-            superclass_number = max(fitting)[1]
             return {
                 v.RDF_TYPE: graph.get_predicate_iri(type_candidate),
-                v.RDFS_SUB_CLASS_OF: graph.get_predicate_iri(superclass_number),
+                v.RDFS_SUB_CLASS_OF: graph.get_predicate_iri(max(fitting)[1]),
             }
     return {}
 

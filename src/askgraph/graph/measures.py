@@ -131,8 +131,7 @@ def _find_unit_after_in(words: Sequence[str], *, last: bool = False) -> Unit | N
 
 @lru_cache(maxsize=1)
 def _load_units_file() -> dict[str, Any]:
-    text = files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
@@ -218,11 +217,10 @@ def find_temporal_predicates(
             )
     spans.sort(key=lambda span: (-span.subjects, span.start, span.end))
     span_predicates = {iri for span in spans for iri in (span.start, span.end)}
-    has_rank = any(p.iri == WIKIBASE_RANK for p in profile.predicates)
     return TemporalPredicates(
         tuple(spans),
         tuple(p.iri for p in date_predicates if p.iri not in span_predicates),
-        WIKIBASE_RANK if has_rank else None,
+        WIKIBASE_RANK if any(p.iri == WIKIBASE_RANK for p in profile.predicates) else None,
     )
 
 
@@ -312,8 +310,7 @@ def _iterate_names(p: PredicateProfile) -> Iterator[frozenset[str]]:
 @lru_cache(maxsize=1)
 def _load_time_words() -> tuple[tuple[tuple[frozenset[str], frozenset[str]], ...], frozenset[str]]:
     """Return the stems of starts and ends, by set, and the stems that only mean a date."""
-    text = files("askgraph.graph").joinpath("times.toml").read_text(encoding="utf-8")
-    raw = tomllib.loads(text)
+    raw = tomllib.loads(files("askgraph.graph").joinpath("times.toml").read_text(encoding="utf-8"))
     sets = tuple(
         (_stem_words(word_set["start"]), _stem_words(word_set["end"])) for word_set in raw["sets"]
     )

@@ -435,8 +435,7 @@ def _strip_leading_verb(label: str) -> str:
 
 def extract_code(iri: str) -> tuple[str, str] | None:
     """Return the host and the local name of an IRI if the local name is a code, else None."""
-    namespace = get_namespace(iri)
-    code = iri[len(namespace) :]
+    code = iri[len(get_namespace(iri)) :]
     if not any(c.isdigit() for c in code) or get_local_name(iri):
         return None
     return urlsplit(iri).netloc, code
@@ -483,8 +482,7 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
         return False  # one thing is met on both sides by chance
     # If many nodes can reach themselves, it is a network of peers.
     sample = inner[:: max(1, len(inner) // 50)]
-    cyclic = sum(_is_cyclic(graph, number, node) for node in sample.tolist())
-    return cyclic <= 0.2 * len(sample)
+    return sum(_is_cyclic(graph, number, node) for node in sample.tolist()) <= 0.2 * len(sample)
 
 
 def _is_cyclic(graph: GraphArrays, number: int, node: int) -> bool:

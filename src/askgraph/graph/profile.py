@@ -155,7 +155,6 @@ def has_empty_default(profile: Profile) -> bool:
 
 def build_complete_parts(profile: Profile) -> tuple[Part, ...]:
     """Return the parts of a profile that counted every triple, except named graphs."""
-    schema = len(profile.classes) + len(profile.predicates)
     sizes = (
         profile.triples,
         len(profile.classes),
@@ -163,7 +162,7 @@ def build_complete_parts(profile: Profile) -> tuple[Part, ...]:
         len(profile.predicates),
         len(profile.classes),
         len(profile.partitions),
-        schema,
+        len(profile.classes) + len(profile.predicates),
     )
     names = [name for name in PART_NAMES if name != GRAPHS]
     return tuple(Part(name, size, size) for name, size in zip(names, sizes, strict=True))

@@ -167,9 +167,8 @@ class TripleFetcher:
 def _pack_parts(parts: Iterable[RequestPart]) -> Iterator[list[RequestPart]]:
     batch: list[RequestPart] = []
     for part in dict.fromkeys(parts):
-        is_full = len(batch) == _MAX_REQUEST_PARTS
         if batch and (
-            is_full
+            len(batch) == _MAX_REQUEST_PARTS
             or sum(packed_part.rows for packed_part in batch) + part.rows > _MAX_REQUEST_ROWS
         ):
             yield batch
@@ -435,8 +434,7 @@ class _NeighbourhoodFetcher:
             if isinstance(end, BlankNode):
                 self.has_blanks = True
             if isinstance(end, NamedNode) and triple.predicate.value != self.type_predicate:
-                is_mentioned = triple.predicate.value in self.seeds.predicates
-                relevance = 2 if is_mentioned else 1
+                relevance = 2 if triple.predicate.value in self.seeds.predicates else 1
                 self.reached[end.value] = max(relevance, self.reached.get(end.value, 0))
 
     def _find_hub_predicates(self, *, inverse: bool) -> list[str]:

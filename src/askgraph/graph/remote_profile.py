@@ -357,10 +357,9 @@ async def fetch_names(
     ]
     for predicate in sorted(value_predicates, key=lambda p: (not p.naming, p.objects)):
         rows = await pager.read_rows(predicate, "values", predicate.objects)
-        texts = (row[-1] for row in rows)
         names += (
             IndexedName(text.value, str(text), ItemKind.VALUE)
-            for text in texts
+            for text in (row[-1] for row in rows)
             if isinstance(text, Literal) and is_short_value(text.value)
         )
         if predicate.naming:

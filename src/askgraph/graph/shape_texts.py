@@ -384,5 +384,4 @@ def _iterate_end_kinds(part: SubjectDescription, depth: int) -> Iterator[str]:
                     SubjectDescription(choice, part.statements), depth - 1
                 )
     if not any(map(part.get_objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
-        kinds = map(_NODE_KINDS.get, part.get_iris(v.SH_NODE_KIND))
-        yield from filter(None, kinds)
+        yield from filter(None, map(_NODE_KINDS.get, part.get_iris(v.SH_NODE_KIND)))

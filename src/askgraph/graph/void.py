@@ -80,11 +80,10 @@ def parse_void(statements: RdfStatements, *, source: str = "") -> parts.Profile 
         graphs=parts.sort_counts(counts),
         prefixes=tuple(sorted(statements.prefixes.items())),
     )
-    vocabularies = load_vocabularies([*classes, *predicates])
     return parts.sort_profile(
         add_vocabulary_names(
             apply_own_terms(statements, _measure_completeness(statements, complete_profile)),
-            vocabularies,
+            load_vocabularies([*classes, *predicates]),
         )
     )
 
@@ -120,10 +119,9 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[parts.Profile]:
             yield parts.unite_profiles(
                 [build_dataset_profile(statements, [root]) for root in nodes]
             )
-    partitioned_nodes = statements.list_subjects(v.VOID_PROPERTY_PARTITION)
     loose = [
         n
-        for n in partitioned_nodes
+        for n in statements.list_subjects(v.VOID_PROPERTY_PARTITION)
         if n not in class_partitions and statements.get_iri(n, v.VOID_CLASS) is not None
     ]
     if loose:
@@ -259,10 +257,9 @@ def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:
 
 
 def _read_names(statements: RdfStatements, iri: str) -> tuple[tuple[str, str], ...]:
-    predicate_groups = (v.LABEL_PREDICATES, v.ALTERNATIVE_LABEL_PREDICATES)
     texts = (
         text
-        for predicates in predicate_groups
+        for predicates in (v.LABEL_PREDICATES, v.ALTERNATIVE_LABEL_PREDICATES)
         for text in statements.get_texts(NamedNode(iri), *predicates)
     )
     return tuple(dict.fromkeys(texts))

@@ -22,8 +22,7 @@ Counts = tuple[tuple[str, int], ...]
 
 def serialize_void(profile: parts.Profile, *, dataset: str = "urn:askgraph:dataset") -> str:
     """Serialize a profile as VoID in Turtle; `dataset` is the IRI of the described dataset."""
-    writer = _VoidWriter(dataset)
-    triples = list(writer.build_triples(parts.sort_profile(profile)))
+    triples = list(_VoidWriter(dataset).build_triples(parts.sort_profile(profile)))
     text = (serialize(triples, format=RdfFormat.TURTLE, prefixes=_PREFIXES) or b"").decode()
     lines = text.splitlines(keepends=True)
     head = len(_PREFIXES)  # their order differs from one call to the next

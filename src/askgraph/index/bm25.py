@@ -171,9 +171,8 @@ class BM25Index(TableIndex):
         for term in terms:
             matches = np.flatnonzero(words == term.word)
             owners = position_owners[matches]
-            counts = self.postings.word_counts[positions[matches]]
             scores[owners] += term.rarity * self._compute_weights(
-                counts, self.lengths[numbers[owners]]
+                self.postings.word_counts[positions[matches]], self.lengths[numbers[owners]]
             )
         return scores
 

@@ -259,8 +259,7 @@ class ServerEmbedder:
         return _embed_in_batches(texts, self._embed_batch)
 
     def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
-        reply = self._post(body)
+        reply = self._post({"model": self._model, "input": list(texts), "encoding_format": "float"})
         try:
             items = sorted(reply.json()["data"], key=lambda item: item["index"])
             vectors = np.array([item["embedding"] for item in items], dtype=np.float32)

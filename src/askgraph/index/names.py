@@ -273,10 +273,9 @@ class NameIndex:
     def vocabulary(self) -> dict[str, int]:
         """All tokens with their numbers."""
         words = self.words.tobytes()
-        offsets = self.word_offsets.tolist()
         return {
             words[start:end].decode(): number
-            for number, (start, end) in enumerate(pairwise(offsets))
+            for number, (start, end) in enumerate(pairwise(self.word_offsets.tolist()))
         }
 
     @cached_property
@@ -455,8 +454,7 @@ def complete_names(names: NameIndex, text: str, *, limit: int = 8) -> tuple[Name
     completion_by_target: dict[str, NameCompletion] = {}
     if not text[-1:].strip():
         return ()
-    word_starts = [match.start() for match in re.finditer(r"\S+", text)][-_MAX_WORDS:]
-    for start in word_starts:
+    for start in [match.start() for match in re.finditer(r"\S+", text)][-_MAX_WORDS:]:
         typed = text[start:]
         if sum(map(str.isalnum, typed)) < _MIN_LETTERS_COUNT:
             break  # and so have the shorter ones
@@ -484,8 +482,7 @@ def _find_names(names: NameIndex, typed: str) -> Iterator[IndexedName]:
     completing = names.postings[start : min(end, start + _MAX_POSTINGS_COUNT)]
     full_word = names.find_word(stem_word(last_word))
     if full_word is not None:
-        further = names.find_names(full_word)[:_MAX_POSTINGS_COUNT]
-        completing = np.concatenate([completing, further])
+        completing = np.concatenate([completing, names.find_names(full_word)[:_MAX_POSTINGS_COUNT]])
     completing = np.unique(completing)
     matches = completing if matches is None else np.intersect1d(matches, completing)
     shortest = np.argsort(names.lengths[matches], kind="stable")[:_MAX_NAMES_COUNT]

@@ -173,10 +173,9 @@ class OpenSearchIndex:
             "completion": {"field": "complete", "size": check_limit(limit)},
         }
         reply = self._send_search({"suggest": {"names": suggestion}})
-        options = reply["suggest"]["names"][0]["options"]
         return [
             Hit(_parse_resource(option["_source"]), option["_score"], option["text"])
-            for option in options
+            for option in reply["suggest"]["names"][0]["options"]
         ]
 
     def _rank_words(
@@ -335,7 +334,6 @@ def _send_documents(
 
 def _build_document(resource: Resource) -> dict[str, Any]:
     names = [name.translate(_SEPARATOR_REPLACEMENTS) for name in resource.names]
-    weight = max(0, min(_MAX_WEIGHT, int(resource.score)))
     return {
         "iri": resource.iri,
         "label": resource.label,
@@ -345,7 +343,7 @@ def _build_document(resource: Resource) -> dict[str, Any]:
         "words": " ".join(
             word for text in (*resource.names, *resource.infos) for word in split_stems(text)
         ),
-        "complete": {"input": names, "weight": weight},
+        "complete": {"input": names, "weight": max(0, min(_MAX_WEIGHT, int(resource.score)))},
     }
 
 

@@ -115,13 +115,12 @@ class VectorIndex(TableIndex):
         vectors, rows, names = map(
             opened.map_array, ("vector_vectors", "vector_rows", "vector_names")
         )
-        cells = _open_cells(cells_path) if cells_path.exists() else None
         return cls(
             ResourceTable.open(opened),
             vectors,
             rows,
             names,
-            cells,
+            _open_cells(cells_path) if cells_path.exists() else None,
             embedder or create_embedder(name),
         )
 

@@ -160,11 +160,10 @@ class BudgetAccount:
     def timeout_error(self) -> BudgetSpent:
         """The error for exceeding the time limit."""
         max_seconds = self.budget.seconds
-        is_own_limit = max_seconds is not None and self.age_seconds >= max_seconds
         return self.build_error(
             "seconds",
             f"the time limit of {max_seconds:g} seconds was reached"
-            if is_own_limit
+            if max_seconds is not None and self.age_seconds >= max_seconds
             else deadline.describe_expiry(),
         )
 
@@ -276,8 +275,7 @@ def charge_model(
         SetupError: an account limits money and there is no price.
     """
     if isinstance(model, ModelStack):
-        all_accounts = (*model.accounts, *accounts)
-        return replace(model, prices=model.prices or prices, accounts=all_accounts)
+        return replace(model, prices=model.prices or prices, accounts=(*model.accounts, *accounts))
     return BudgetedModel(model, *accounts, prices=prices)
 
 

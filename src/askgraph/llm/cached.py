@@ -101,11 +101,10 @@ def encode_request(identity: llm.Identity, request: llm.Request) -> dict[str, An
     }
     if request.grammar is not None:
         options["grammar"] = request.grammar
-    schema = None if request.schema is None else dict(request.schema)
     return {
         "identity": identity.key_fields,
         "messages": messages,
         "tools": tools,
-        "schema": schema,
+        "schema": None if request.schema is None else dict(request.schema),
         "options": options,
     }

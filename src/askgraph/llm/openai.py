@@ -175,8 +175,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         if not error:
             return
         code = error.get("code") if isinstance(error, dict) else None
-        status = code if isinstance(code, int) else 200
-        raise self._build_status_error(status, reply)
+        raise self._build_status_error(code if isinstance(code, int) else 200, reply)
 
     def _create_library(self, client: httpx2.AsyncClient) -> AsyncOpenAI:
         return AsyncOpenAI(

@@ -190,8 +190,7 @@ def _resolve_reference(schema: Schema, root: Schema) -> Schema:
 def _get_types(schema: Schema) -> Sequence[str]:
     type_names = schema.get("type")
     if type_names is None:
-        options = schema.get("anyOf") or schema.get("oneOf") or []
-        inner = [option.get("type") for option in options]
+        inner = [option.get("type") for option in schema.get("anyOf") or schema.get("oneOf") or []]
         type_names = (
             inner if inner and all(isinstance(inner_type, str) for inner_type in inner) else []
         )

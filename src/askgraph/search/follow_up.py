@@ -62,15 +62,13 @@ def complete_question(
             if content.start
             else None
         )
-    operators = detect_operators(reading).operators
     if reading.is_map_request or any(
-        operator.name not in _NEUTRAL_OPERATORS for operator in operators
+        operator.name not in _NEUTRAL_OPERATORS for operator in detect_operators(reading).operators
     ):
         return None  # "launches per year" computes with the terms it names
     words = [reading.tokens[at].text for at in content if not reading.is_stop(at)]
     if len(words) == 1 and _YEAR.fullmatch(words[0]):
-        years = _YEAR.findall(earlier)
-        return _YEAR.sub(words[0], earlier) if len(years) == 1 else None
+        return _YEAR.sub(words[0], earlier) if len(_YEAR.findall(earlier)) == 1 else None
     link = _find_covering_link(link_question(reading, names), content)
     if link is None:
         return None

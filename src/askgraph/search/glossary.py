@@ -309,8 +309,7 @@ class DefinitionSearch:
             rows = [row for row in result.rows if all(cell is not None for cell in row)]
             if term.value is None:
                 triples += [(str(row[0]), f"<{RDF_TYPE}>", f"<{entry.iri}>") for row in rows]
-                names = entry.names
-                classes = (*profile.classes, ClassProfile(entry.iri, len(rows), names))
+                classes = (*profile.classes, ClassProfile(entry.iri, len(rows), entry.names))
                 profile = replace(profile, classes=classes)
                 continue
             triples += [(str(row[0]), f"<{entry.iri}>", str(row[1])) for row in rows]
@@ -359,8 +358,7 @@ class DefinitionSearch:
         for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
             for cls in self._find_classes(variable, patterns, schema) & class_iris:
                 if variable not in typed:
-                    pattern = Pattern(variable, _TYPE, NamedNode(cls))
-                    tree = _insert_pattern(tree, variable, pattern)
+                    tree = _insert_pattern(tree, variable, Pattern(variable, _TYPE, NamedNode(cls)))
         return tree
 
     def _drop_summed(self, tree: Query) -> Query:

@@ -178,9 +178,8 @@ def build_aggregate_query(
     """Build the sub-query of an aggregate over all matches, or for each group; see `get_alias`."""
     alias = Variable(f"{_ALIAS_PREFIXES[function].removesuffix('_of')}_{variable.value}")
     keys = tuple(groups)
-    call = Call(function, (build_cast(cast, variable),))
     columns: tuple[tuple[Variable, Expression | None], ...] = (
-        (alias, call),
+        (alias, Call(function, (build_cast(cast, variable),))),
         *((key, None) for key in keys),
     )
     group_by = tuple((key, None) for key in keys)

@@ -51,9 +51,8 @@ class Problem(BaseModel):
     def for_stop(cls) -> "Problem":
         """Return the problem of a question that was stopped before its outcome."""
         detail = "the question was stopped before it was answered: ask it again"
-        problem_type = "urn:askgraph:problem:stopped"
         return cls(
-            type=problem_type,
+            type="urn:askgraph:problem:stopped",
             title="The question was stopped",
             status=503,
             detail=detail,

@@ -174,9 +174,8 @@ class RequestLog:
             return
         principal = scope.get("state", {}).get("principal")
         client = scope.get("client")
-        level = logging.ERROR if status >= 500 else logging.INFO
         _log.log(
-            level,
+            logging.ERROR if status >= 500 else logging.INFO,
             "request",
             extra={
                 "method": method,

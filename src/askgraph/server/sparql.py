@@ -430,8 +430,7 @@ def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str])
     dataset_iri = dataset.rstrip("/#")
     graphs_by_iri = {iri.rstrip("/#"): graph for iri, graph in datasets.items()}
     last_segment = unquote(dataset_iri.partition("?")[0].rpartition("/")[2])
-    graphs_by_name = {graph.casefold(): graph for graph in graphs}
-    named_graph = graphs_by_name.get(last_segment.casefold())
+    named_graph = {graph.casefold(): graph for graph in graphs}.get(last_segment.casefold())
     for candidate in (graphs_by_iri.get(dataset_iri), dataset, named_graph):
         if candidate is not None and candidate in graphs:
             return candidate

@@ -203,10 +203,9 @@ def _canonicalize_rows(rows: set[_CellRow]) -> Hashable:
         return column_count, frozenset(tuple(sorted(row)) for row in rows)
     if order_count == 1:
         return column_count, frozenset(tuple(row[column] for column in order) for row in rows)
-    permutations_by_group = product(*map(permutations, tied_groups))
     orders = [
         [column for group in column_order for column in group]
-        for column_order in permutations_by_group
+        for column_order in product(*map(permutations, tied_groups))
     ]
     return column_count, min(
         tuple(sorted(tuple(row[column] for column in column_order) for row in rows))

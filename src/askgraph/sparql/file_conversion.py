@@ -309,8 +309,7 @@ _KEY_WORD = re.compile(r" (id|key|code|no|nr|number)$")
 
 
 def _split_words(text: str) -> str:
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
-    return re.sub(r"[\W_]+", " ", spaced).strip().lower()
+    return re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)).strip().lower()
 
 
 def _name_node(*parts: str) -> NamedNode:

@@ -139,8 +139,7 @@ def admit_query(
 
 def can_call_service(query: str) -> bool:
     """Return whether a text may have a SERVICE clause, including one written with escapes."""
-    text = lexer.unescape_codepoints(query) if "\\" in query else query
-    return "service" in text.lower()
+    return "service" in (lexer.unescape_codepoints(query) if "\\" in query else query).lower()
 
 
 def _prepare_text(query: str, prefixes: Mapping[str, str] | None) -> str:

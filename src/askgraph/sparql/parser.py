@@ -319,7 +319,6 @@ class _QueryParser:
             if not self.token.text.isascii() or not self.token.text.isdigit():
                 self.fail("a whole number")
             numbers[word] = int(self.take_kind("number", "a whole number"))
-        values = self.parse_values() if self.is_next("VALUES") else None
         return replace(
             query,
             where=group,
@@ -329,7 +328,7 @@ class _QueryParser:
             limit=numbers.get("LIMIT"),
             offset=numbers.get("OFFSET"),
             datasets=tuple(datasets),
-            values=values,
+            values=self.parse_values() if self.is_next("VALUES") else None,
             inner=(start, self.end),
             span=(start, self.end),
             dataset_span=dataset_span,

@@ -123,10 +123,9 @@ def to_json(result: Result) -> dict[str, Any]:
         case bool():
             return {"boolean": result}
         case SelectResult():
-            rows = [[_encode_term(term) for term in row] for row in result.rows]
             return {
                 "variables": list(result.variables),
-                "rows": rows,
+                "rows": [[_encode_term(term) for term in row] for row in result.rows],
                 **_encode_truncation(result.truncated),
             }
         case GraphResult():

@@ -505,8 +505,7 @@ class _PlainFormatter(QueryFormatter):
                     *self.write_braced_body(element.group),
                 ]
             case ast.Union(groups=(first_group, *further_groups)):
-                lines = ["{", *self.write_braced_body(first_group)]
-                return lines + [
+                return ["{", *self.write_braced_body(first_group)] + [
                     line
                     for group in further_groups
                     for line in ["UNION {", *self.write_braced_body(group)]

@@ -41,10 +41,9 @@ def to_json_value(value: object, hint: Any) -> Any:
             name: to_json_value(getattr(value, name), field_type)
             for name, field_type in _get_field_types(type(value)).items()
         }
-        is_ambiguous = len(_list_dataclasses(hint)) > 1
         return (
             {CLASS_KEY: to_snake_case(type(value)), **object_fields}
-            if is_ambiguous
+            if len(_list_dataclasses(hint)) > 1
             else object_fields
         )
     match value:

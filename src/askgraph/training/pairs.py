@@ -161,8 +161,7 @@ def build_pairs(
             yield SkippedQuestion(question.id, str(error))
             continue
         required_keys = {(term.kind, term.target) for term in required_terms}
-        copy_count = rng.choices(_COPY_COUNTS, _COPY_WEIGHTS)[0] if copies else 1
-        for copy in range(copy_count):
+        for copy in range(rng.choices(_COPY_COUNTS, _COPY_WEIGHTS)[0] if copies else 1):
             # One to three of the nearest wrong candidates of each right one, without repeats.
             sampled: dict[tuple[ItemKind, str], ListedTerm] = {}
             for term in required_terms:

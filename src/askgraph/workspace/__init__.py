@@ -555,13 +555,12 @@ class Workspace:
         glossary: "Glossary | None" = None,
         notes: Path | None = None,
     ) -> KnowledgeGraph:
-        services = WorkspaceServices(self.graphs, self._open_service)
         graph = open_graph(
             name,
             settings,
             self.get_data_folder(name),
             cache=self.get_cache_folder(name),
-            services=services,
+            services=WorkspaceServices(self.graphs, self._open_service),
             service=get_service_url(name.partition("~")[0], self.graphs()),
             examples=examples,
             description=self.get_description_file(name),

@@ -285,10 +285,9 @@ class _TableMatcher:
 
     def is_instance_head(self, head: str, class_iri: str) -> bool:
         """Return whether a head names an instance of the class of the cells below it."""
-        head_candidates = self.candidates_by_text.get(head.strip(), ())
         return any(
             candidate.score >= _MIN_LINKED_SCORE and class_iri in self.get_classes(candidate.iri)
-            for candidate in head_candidates
+            for candidate in self.candidates_by_text.get(head.strip(), ())
         )
 
     def rank_classes(self, column: int) -> list[tuple[str, float]]:

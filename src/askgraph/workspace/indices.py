@@ -173,8 +173,7 @@ def _choose_source(context: IndexContext, key: str) -> IndexSource:
     if file.is_dir():  # of GRASP's index data: of all of a graph or of this index
         file = next((path for path in (file / key, file) if path.is_dir()), file) / "data.jsonl"
     suffix = file.with_suffix("").suffix if file.suffix == ".gz" else file.suffix
-    kind = _SOURCE_KIND_BY_SUFFIX.get(suffix, "dump")
-    return IndexSource(kind, files=(file,))
+    return IndexSource(_SOURCE_KIND_BY_SUFFIX.get(suffix, "dump"), files=(file,))
 
 
 def _check_current(context: IndexContext, key: str) -> str:

@@ -314,8 +314,7 @@ def _resolve_class(profile: Profile, word: str, prefixes: PrefixMap) -> str:
     iris_by_name |= {text.casefold(): cls.iri for cls in profile.classes for text, _ in cls.names}
     iri = word.strip("<>")
     if iri not in class_iris and ":" in word and not word.startswith(("http", "<")):
-        prefix = word.partition(":")[0]
-        iri = prefixes.expand(word) if prefix in prefixes.namespaces else iri
+        iri = prefixes.expand(word) if word.partition(":")[0] in prefixes.namespaces else iri
     iri = iri if iri in class_iris else iris_by_name.get(word.casefold(), iri)
     if iri not in class_iris:
         words = [*iris_by_name, *(prefixes.shorten(class_iri) for class_iri in class_iris)]

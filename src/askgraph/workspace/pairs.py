@@ -91,10 +91,9 @@ def select_questions(
     drawn = {}
     for source, graph_questions in questions_by_graph.items():
         if source in graph_sources[: selection.graphs]:
-            takes_all = selection.number is None or len(graph_questions) <= selection.number
             drawn[source] = (
                 graph_questions
-                if takes_all
+                if selection.number is None or len(graph_questions) <= selection.number
                 else Random(selection.seed).sample(graph_questions, selection.number or 0)
             )
     return drawn

@@ -92,8 +92,7 @@ async def stream_steps(
     Raises:
         TimedOut: the run took more than `timeout` seconds.
     """
-    loop = asyncio.get_running_loop()
-    deadline = None if timeout is None else loop.time() + timeout
+    deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
     stream = answer_with_deadline(method, question, graphs, seconds=DEFAULT_SECONDS)
     virtual = any(graph.virtual_paths for graph in graphs)
     try:

@@ -313,9 +313,8 @@ def check_fields(owner: str, kind: type, settings: Mapping[str, object]) -> None
     hints = _get_type_hints(kind)
     for setting, value in settings.items():
         if setting not in names:
-            qualified_name = f"setting of {owner}".replace("_", "-")
             if removal := explain_removal("setting", setting) or explain_removal(
-                qualified_name, setting
+                f"setting of {owner}".replace("_", "-"), setting
             ):
                 raise SetupError(f"{owner}: {removal}")
             field_list = f"available: {', '.join(names)}" if names else "it has no settings"

@@ -94,8 +94,7 @@ async def evaluate_stages(
                 runner, benchmarks, key, gold, progress=index_progress
             )
             for name, queries in queries_by_benchmark.items():
-                recall = await asyncio.to_thread(stages.measure_recall, terms, queries)
-                recalls[name].append(recall)
+                recalls[name].append(await asyncio.to_thread(stages.measure_recall, terms, queries))
     cases = tuple(
         stages.build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records

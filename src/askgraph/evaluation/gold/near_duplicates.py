@@ -123,8 +123,7 @@ def group_duplicates(questions: Sequence[GoldQuestion]) -> tuple[int, ...]:
 
 def _normalize_text(text: str) -> str:
     """Return the words of a text, without case, punctuation and compatibility forms."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(re.findall(r"[\w+#]+", folded))
+    return " ".join(re.findall(r"[\w+#]+", unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _pair_equal_keys(keys: Sequence[Hashable]) -> Iterator[tuple[int, int]]:

@@ -186,10 +186,9 @@ def compute_auc_interval(answers: JudgedAnswers) -> Interval | None:
         return None
     ordered = sorted(answers)
     rng = np.random.default_rng(0)
-    samples = (rng.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLE_COUNT))
     areas = [
         area
-        for sample in samples
+        for sample in (rng.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLE_COUNT))
         if (area := compute_auc([ordered[index] for index in sample])) is not None
     ]
     low, high = np.quantile([*areas, auc], (0.025, 0.975))

@@ -60,8 +60,7 @@ def build_html_page(
     count = len({(record.benchmark, record.id) for run in named_runs for record in run.records})
     answer_count = sum(len(run.records) for run in named_runs)
     style, script, vega = read_built_file("styles.css"), read_built_file("report.js"), load_vega()
-    template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
-    return template.substitute(
+    return Template(files(__package__).joinpath("page.html").read_text("utf-8")).substitute(
         title=escape_html(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
         counts=f"{count:,} questions, {answer_count:,} answers.",
         incomplete="\n".join(

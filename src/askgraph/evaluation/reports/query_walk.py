@@ -130,8 +130,7 @@ class QueryCollector:
                     format_term_key(part)
                 )
             case ast.Query():
-                is_cut = part.limit is not None or bool(part.offset)
-                order = part.order if is_cut else ()
+                order = part.order if part.limit is not None or part.offset else ()
                 self._collect_children(
                     (part.columns, part.where, part.group_by, part.having, order)
                 )

@@ -42,10 +42,9 @@ def build_columns(kind: CellKind, *heads: str) -> tuple[SheetColumn, ...]:
 
 def parse_columns(text: str) -> tuple[SheetColumn, ...]:
     """Parse columns by kind: `metric; questions, right: count; kappa: number`."""
-    parts = (part.partition(":") for part in text.split(";"))
     return tuple(
         SheetColumn(head.strip(), cast("CellKind", kind.strip() or "text"))
-        for heads, _, kind in parts
+        for heads, _, kind in (part.partition(":") for part in text.split(";"))
         for head in heads.split(",")
     )
 

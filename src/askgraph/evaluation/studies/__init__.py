@@ -262,8 +262,7 @@ def count_modifier(questions: Iterable[GoldQuestion], word: str) -> dict[str, In
     padded_word = f" {word} "
     tokens = (split_tokens(question.sparql or "") for question in questions)
     texts = (" ".join(x.text.upper() for x in items if x.kind == "word") for items in tokens)
-    count = sum(padded_word in f" {text} " for text in texts)
-    return {"queries": build_exact_interval(count)}
+    return {"queries": build_exact_interval(sum(padded_word in f" {text} " for text in texts))}
 
 
 def measure_hops(

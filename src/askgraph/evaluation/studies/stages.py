@@ -70,14 +70,13 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
     )
     thoughts = [step.get("text") for step in detail.steps if step["step"] == "thought"]
     reach = next((str(text) for text in thoughts if text in REACH_TEXTS), REACH_TEXTS[0])
-    query_count = sum(step["step"] == "draft" for step in detail.steps)
     return StageCase(
         record,
         gold,
         QueryLinks(entities, predicates),
         QueryLinks(entities, writer_predicates),
         reach,
-        query_count,
+        sum(step["step"] == "draft" for step in detail.steps),
     )
 
 
@@ -150,8 +149,7 @@ _POLICIES: Mapping[str, Policy] = {
 def _count_rejected(
     cases: Sequence[StageCase], verdicts: Sequence[bool], metric: str
 ) -> RejectionCounts:
-    correct = (_is_right(case, metric) for case in cases)
-    return count_rejections(zip(verdicts, correct, strict=True))
+    return count_rejections(zip(verdicts, (_is_right(case, metric) for case in cases), strict=True))
 
 
 def _is_right(case: StageCase, metric: str) -> bool:

@@ -202,8 +202,7 @@ def _normalize_triple(triple: Triple) -> str:
 
 
 def _hash_rows(rows: list[str]) -> str:
-    sorted_counts = sorted(Counter(rows).items())
-    text = "\n".join(f"{count} {row}" for row, count in sorted_counts)
+    text = "\n".join(f"{count} {row}" for row, count in sorted(Counter(rows).items()))
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 

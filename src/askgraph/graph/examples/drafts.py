@@ -372,10 +372,9 @@ def _iterate_plans(
             if template.second == "same":
                 second_choices = [candidate for candidate in fitting if candidate is not predicate]
             elif template.second and predicate.object_classes:
-                object_predicates = predicates_by_class.get(predicate.object_classes[0][0], ())
                 second_choices = [
                     candidate
-                    for candidate, _ in object_predicates
+                    for candidate, _ in predicates_by_class.get(predicate.object_classes[0][0], ())
                     if candidate is not predicate and candidate.iri not in predicate.inverse_of
                 ]
             if second_choices:

@@ -145,8 +145,7 @@ def _build_predicate(facts: SurveyFacts, iri: str, vocabularies: Vocabularies) -
             if facts.texts[iri]
             else get_standard_role(iri)
         )
-    has_only_resources = facts.object_classes[iri] and not draft.datatypes
-    return replace(draft, naming="" if has_only_resources else role)
+    return replace(draft, naming="" if facts.object_classes[iri] and not draft.datatypes else role)
 
 
 def _build_class(

@@ -351,8 +351,7 @@ async def collect_wikibase_types(session: QuerySession, facts: survey.SurveyFact
     ]
     if not candidates:
         return
-    type_predicates = max(candidates)[2:]
-    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), type_predicates, strict=True))
+    facts.types = dict(zip((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF), max(candidates)[2:], strict=True))
     session.own_types = facts.types
     facts.count_own_types()
 
@@ -369,8 +368,7 @@ async def _fetch_direct_statements(
         f"{{ VALUES ?s {{ {values} }} ?s ?p ?o . {_DIRECT_PATTERN} FILTER(isIRI(?o)) }}"
     )
     reply = await session.select("what some things have", query) if values else None
-    rows = reply.rows if reply else ()
     return [
         (to_plain_value(s) or "", to_plain_value(p) or "", to_plain_value(o) or "")
-        for s, p, o in rows
+        for s, p, o in (reply.rows if reply else ())
     ]

@@ -263,8 +263,7 @@ def vary_capitals(text: str) -> tuple[str, ...]:
     """Return a text and its variants in other capitals: labels are compared exactly."""
     plain = " ".join(text.split())
     titled = " ".join(word[:1].upper() + word[1:] for word in plain.split())
-    forms = (plain, plain[:1].upper() + plain[1:], titled, plain.lower())
-    return tuple(dict.fromkeys(forms))
+    return tuple(dict.fromkeys((plain, plain[:1].upper() + plain[1:], titled, plain.lower())))
 
 
 def select_tags(languages: Iterable[str]) -> tuple[str, ...]:

@@ -89,8 +89,7 @@ def read_table(path: Path) -> Iterator[Resource]:
                 yield from _read_solutions(names, map(tuple, solutions), str(path))
                 return
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n")
-            read_lines = _read_items if first_character == b"{" else _read_rows
-            yield from read_lines(lines, path)
+            yield from (_read_items if first_character == b"{" else _read_rows)(lines, path)
     except FileNotFoundError as error:
         raise SetupError(f"there is no file {path}") from error
     except (OSError, EOFError, UnicodeDecodeError, SyntaxError) as error:

@@ -640,7 +640,7 @@ def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
             for words, text in zip(distinct, texts, strict=True)
         ]
     return tuple(
-        Option(words, _count_rows(answer), answer.query)
+        Option(words, 1 if answer.boolean is not None else len(answer.result.rows), answer.query)
         for words, answer in zip(labels, answers_by_outcome.values(), strict=True)
     )
 
@@ -656,10 +656,6 @@ def _get_answer_values(answer: Answer) -> object:
         for row in answer.result.rows
     )
     return rows or None
-
-
-def _count_rows(answer: Answer) -> int:
-    return 1 if answer.boolean is not None else len(answer.result.rows)
 
 
 def _count_common_words(texts: Sequence[Sequence[str]]) -> int:

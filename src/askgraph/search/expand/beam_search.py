@@ -193,9 +193,8 @@ class BeamSearch:
     def sum_weights(self, mask: int) -> float:
         """Return the weight of the words in a bit mask."""
         if mask not in self._weights_by_mask:
-            weights_by_position = enumerate(self.linked.weights)
             self._weights_by_mask[mask] = sum(
-                weight for at, weight in weights_by_position if mask >> at & 1
+                weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1
             )
         return self._weights_by_mask[mask]
 
@@ -940,9 +939,8 @@ def _create_link_pair_seed(
     if first is None or second is None:
         return
     ids = np.union1d(first.ids, second.ids)
-    node = Node(ids, terms=tuple(ids.tolist()), link=first_link)
     yield PartialMatch(
-        node,
+        Node(ids, terms=tuple(ids.tolist()), link=first_link),
         first.used | second.used | mask,
         first.gain + second.gain,
         unknown=Penalty.OR_ALTERNATIVES if operator_name == "or" else Penalty.AND_AS_OR,
@@ -955,8 +953,7 @@ def _find_equal_literals(search: BeamSearch, quantity: Quantity) -> Ids:
     is_equal = np.zeros(len(sorts), dtype=np.bool_)
     if quantity.days is not None:
         low, high = quantity.days
-        is_date = np.isin(sorts, _DATE_SORTS)
-        is_equal |= is_date & (values >= low) & (values < high + 1)
+        is_equal |= np.isin(sorts, _DATE_SORTS) & (values >= low) & (values < high + 1)
         is_equal[np.array(search.schema.find_day_texts(low, high), dtype=np.int32)] = True
     if quantity.value is not None:
         is_number = np.isin(sorts, (ValueKind.NUMBER, ValueKind.TEXT_NUMBER))
@@ -1072,8 +1069,7 @@ def deny_states(
 ) -> Iterator[PartialMatch]:
     """Yield what holds for similar things but not for a thing: the answer "no" to "does it …"."""
     reading = search.linked.reading
-    being = reading.word_list.yes_or_no["being"]
-    is_be_question = not being.isdisjoint(reading.folded_words[:1])
+    is_be_question = not reading.word_list.yes_or_no["being"].isdisjoint(reading.folded_words[:1])
     for seed in seeds:
         link = seed.node.link
         classes = search.schema.get_classes(int(seed.ids[0])) if len(seed.ids) == 1 else ()

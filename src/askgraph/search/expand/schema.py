@@ -653,10 +653,9 @@ class Schema:
     def is_named_after_class(self, predicate: int, ids: Ids, named_classes: frozenset[str]) -> bool:
         """Return whether a predicate is named after its objects' class: country, of a Country."""
         # Only classes in `named_classes` count.
-        classes = self.get_classes(int(ids[0])) if len(ids) else ()
         return any(
             cls in named_classes and self.get_name_stems(predicate) & self._get_class_stems(cls)
-            for cls in classes
+            for cls in (self.get_classes(int(ids[0])) if len(ids) else ())
         )
 
     def find_name_predicate(self, ids: Ids) -> int | None:
@@ -768,8 +767,7 @@ class Schema:
     def has_unit(self, ids: Ids) -> bool:
         """Return whether nodes state the unit or currency of their number."""
         present = self.graph.count_predicates(ids[:_SAMPLE_SIZE])[0].tolist() if len(ids) else ()
-        profiles = filter(None, map(self.predicates.get, present))
-        return any(map(measures.is_unit_like, profiles))
+        return any(map(measures.is_unit_like, filter(None, map(self.predicates.get, present))))
 
     @cached_property
     def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, measures.Unit]], ...]:
@@ -778,10 +776,9 @@ class Schema:
         for predicate in self.predicates:
             units = {} if predicate in excluded else self._find_units(predicate)
             if units:
-                present = self.graph.count_predicates(self.graph.get_ends(predicate))[0].tolist()
                 numbers = [
                     p
-                    for p in present
+                    for p in self.graph.count_predicates(self.graph.get_ends(predicate))[0].tolist()
                     if p in self.predicates and self.get_sort(p) is ValueKind.NUMBER
                 ]
                 result += [(value, predicate, units) for value in numbers]
@@ -802,8 +799,7 @@ class Schema:
         if term < terms.first_iri:
             return measures.parse_unit(split_literal(terms.get_text(term))[0])
         label_units = map(measures.parse_unit, self._iterate_literals(term, self.naming_predicates))
-        unit = measures.get_unit_by_iri(terms.get_value(term))
-        return unit or next(
+        return measures.get_unit_by_iri(terms.get_value(term)) or next(
             (label_unit for label_unit in label_units if label_unit is not None), None
         )
 

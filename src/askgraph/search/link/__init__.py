@@ -733,18 +733,16 @@ def score_common_beginning(first: str, second: str) -> float:
     """Return the quality of two words as forms of one root, 0 to 1; 0 if unrelated."""
     shared = Prefix.similarity(first, second)
     first_rest, second_rest = len(first) - shared, len(second) - shared
-    ending = first[shared:] or second[shared:]
     if (
         min(first_rest, second_rest) == 0
         and shared >= _MIN_STEM_LENGTH
-        and ending in get_shared_words().endings["words"]
+        and (first[shared:] or second[shared:]) in get_shared_words().endings["words"]
     ):
         return _INFLECTED_SCORE
-    max_length = max(len(first), len(second))
     if (
         shared >= _MIN_ROOT_LENGTH
         and max(first_rest, second_rest) <= _MAX_ENDING_LENGTH
-        and shared > _MIN_ROOT_SHARE * max_length
+        and shared > _MIN_ROOT_SHARE * max(len(first), len(second))
     ):
         return _RELATED_SCORE - _LETTER_PENALTY * (first_rest + second_rest)
     if (

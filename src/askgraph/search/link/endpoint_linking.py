@@ -158,13 +158,12 @@ def _build_evidence_query(
         )
         for kind in (ItemKind.PREDICATE, ItemKind.CLASS)
     }
-    sitelinks = any(item.iri == v.WIKIBASE_SITELINKS for item in graph.profile.predicates)
     parts = (
         f"{values} VALUES ?fits {{ {mentioned[ItemKind.PREDICATE]} }} ?s ?fits ?o",
         f"{values} VALUES ?fits {{ {mentioned[ItemKind.CLASS]} }} ?s <{typing}> ?fits",
         *(
             [f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links"]
-            if sitelinks
+            if any(item.iri == v.WIKIBASE_SITELINKS for item in graph.profile.predicates)
             else _build_incoming_link_queries(values, graph)
         ),
     )
@@ -273,8 +272,7 @@ async def _search_names(
             results = await search.search(
                 endpoint, missing, languages=(language,), limit=_MAX_THINGS_PER_TEXT
             )
-            keys = [(text, language) for text in missing]
-            cache.update(zip(keys, results, strict=True))
+            cache.update(zip([(text, language) for text in missing], results, strict=True))
     except (QueryError, ServiceError) as error:
         notes = (f"The endpoint's search for names failed: {error}",)
     entities_by_text = {text: cache[text, language] for text in texts if (text, language) in cache}

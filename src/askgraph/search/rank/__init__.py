@@ -141,10 +141,9 @@ class FeatureExtractor:
         """Return the highest score that a candidate with these features can reach."""
         if len(features) not in self._max_remaining_score:
             max_values = {"asks": self._max_ask_value, "head": _HEAD_CLASS_SCORE}
-            missing_features = set(FEATURES) - set(features)
             self._max_remaining_score[len(features)] = sum(
                 max(0.0, self.weights[name]) * max_values.get(name, 1.0)
-                for name in missing_features
+                for name in set(FEATURES) - set(features)
             )
         score = sum([self.weights[name] * value for name, value in features.items()])
         return score + self._max_remaining_score[len(features)]

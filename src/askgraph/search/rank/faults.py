@@ -434,8 +434,7 @@ def _thing_missing(context: FaultContext) -> bool:
     """Return whether words surely name a thing or value and the query uses none of their links."""
     comparisons = (one for group in context.groups for one in _get_comparisons(group))
     compared = [format_term(term) for one in comparisons for term in one.values]
-    subqueries = map(written, list_subqueries(context.tree.where))
-    texts = " ".join([*compared, *subqueries]).lower()
+    texts = " ".join([*compared, *map(written, list_subqueries(context.tree.where))]).lower()
     tokens = context.proposal.question.tokens
     covered_positions = {span.last + 1 for span in context.proposal.question.quantities}
     covered_positions |= {span.last for span in context.operators.get_operators("in_unit")}

@@ -596,8 +596,7 @@ class TokenizedQuestion:
         """Return whether a token is a noun for anything: "item"; no name, no verb after "who"."""
         token, before = self.tokens[at], self.folded_words[max(0, at - 1) : at]
         lists = self.word_list, get_word_list("en")  # "Tools" is German, too
-        is_listed = any(token.stem in words.generic_nouns for words in lists)
-        if token.quote is not None or not is_listed:
+        if token.quote is not None or not any(token.stem in words.generic_nouns for words in lists):
             return False
         is_name = at > 0 and token.is_capitalized
         persons = {phrase[-1] for phrase in self.word_list.question_words["person"]}
@@ -631,10 +630,9 @@ def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
     """Tokenize a question; without `language`, detect it by function words."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
     genitive = _get_genitive_pattern()
-    without_genitives = genitive.sub("  ", text)
     pieces = (
         (match.start(), part)
-        for match in _WORD.finditer(without_genitives)
+        for match in _WORD.finditer(genitive.sub("  ", text))
         for part in _split_word(match.group())
     )
     matches = list(islice(pieces, _MAX_TOKENS + 1))

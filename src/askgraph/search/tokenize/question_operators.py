@@ -507,10 +507,9 @@ def _detect_operator_at(
     token, lists = reading.tokens[at], reading.word_list
     phrases = lists.operators_by_first_word.get(token.folded, ())
     is_denial = any(name == "not" and reading.has_phrase_at(x, at) for x, name in phrases)
-    is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
     if (
         token.quote is not None
-        or is_relative_time
+        or any(item.relative and at in item.positions for item in reading.quantities)
         or at in reading.filler_tokens
         or (_is_name_part(reading, at) and not is_denial)
     ):
@@ -618,10 +617,9 @@ def _match_or_comparatives(
 def _is_comparison_start(reading: TokenizedQuestion, at: int) -> bool:
     """Return whether a comparison of several words starts at a token: "no more than"."""
     word = reading.folded_words[at] if at < len(reading.tokens) else ""
-    phrases = reading.word_list.operators_by_first_word.get(word, ())
     return any(
         name in COMPARISON_SIGNS and len(phrase) > 1 and reading.has_phrase_at(phrase, at)
-        for phrase, name in phrases
+        for phrase, name in reading.word_list.operators_by_first_word.get(word, ())
     )
 
 

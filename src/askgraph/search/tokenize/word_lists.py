@@ -450,10 +450,9 @@ def _parse_phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tupl
 
 
 def _sort_longest_first(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
-    phrases_by_name = _parse_phrases_by_name(table)
     return {
         name: tuple(sorted(phrases, key=len, reverse=True))
-        for name, phrases in phrases_by_name.items()
+        for name, phrases in _parse_phrases_by_name(table).items()
     }
 
 
@@ -597,9 +596,8 @@ def get_name_kinds(names: Iterable[tuple[str, str]]) -> Kinds:
 
 def find_kind_signs(stems: frozenset[str]) -> Kinds:
     """Return the kinds of things that have a predicate with these words in its names."""
-    signs = load_kind_words().signs
     return frozenset(
         kind
-        for kind, word_sets in signs.items()
+        for kind, word_sets in load_kind_words().signs.items()
         if any(word_set <= stems for word_set in word_sets)
     )

@@ -72,10 +72,9 @@ class AccessTokenVerifier:
             ServiceError: the issuer's keys cannot be fetched.
         """
         try:
-            key = await self._find_key(str(jwt.get_unverified_header(token).get("kid", "")))
             claims = jwt.decode(
                 token,
-                key,
+                await self._find_key(str(jwt.get_unverified_header(token).get("kid", ""))),
                 algorithms=_ALGORITHMS,
                 audience=self._resource,
                 issuer=self._issuer,

@@ -138,13 +138,12 @@ class GraphJobs:
             Whatever `check` or `files` raises.
         """
         self.check(new_graph.name, caller)
-        progress = vars(JobProgress("waiting"))
         row = JobRow(
             new_graph.job,
             caller.id,
             new_graph.kind,
             new_graph.name,
-            progress=progress,
+            progress=vars(JobProgress("waiting")),
             process=self._process,
         )
         job = self._jobs[row.id] = _ActiveJob(row, new_graph)  # the name is reserved from here on

@@ -485,8 +485,7 @@ class McpEndpoint:
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer one message."""
         request = Request(scope, receive)
-        caller = await identify_caller(request, get_hub(request))
-        caller.require_scope("ask")
+        (await identify_caller(request, get_hub(request))).require_scope("ask")
         body = await request.body()
         if error_parts := _find_message_error(body):
             error = dict(zip(("code", "message"), error_parts, strict=True))

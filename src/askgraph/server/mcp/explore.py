@@ -172,14 +172,13 @@ async def _build_content(context: Context, query_run: QueryRun, limit: int) -> d
     table = SelectResult((), ()) if isinstance(table, bool) else table
     rows = mcp_access.format_rows(table.rows, limit)
     iris = [term.value for row in table.rows[:limit] for term in row if isinstance(term, NamedNode)]
-    labels = await fetch_term_labels(iris, context.graph, [context.language, "en"])
     return {
         "query": query_run.query,
         "columns": list(table.variables),
         "rows": rows,
         "total": len(table.rows),
         "boolean": boolean,
-        "labels": labels,
+        "labels": await fetch_term_labels(iris, context.graph, [context.language, "en"]),
     }
 
 

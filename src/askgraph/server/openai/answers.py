@@ -60,20 +60,18 @@ def format_message(outcome: Outcome, following: Sequence[str] = ()) -> list[str]
                 f"({'1 row' if option.count == 1 else f'{option.count:,} rows'})"
                 for number, option in enumerate(options, 1)
             ]
-            instruction = "Answer with a number, or rephrase the question."
             return [
                 escape_markdown(question, _MAX_TEXT_CHARACTERS),
                 "\n".join(readings),
                 *_format_missing(outcome),
                 *answerer,
-                instruction,
+                "Answer with a number, or rephrase the question.",
             ]
         case Refusal(reason=reason, best=best):
-            attempt = ["The best attempt:", *_format_answer(best)] if best is not None else []
             return [
                 f"No answer. {escape_markdown(reason, _MAX_TEXT_CHARACTERS)}",
                 *_format_missing(outcome),
-                *attempt,
+                *(["The best attempt:", *_format_answer(best)] if best is not None else []),
                 *answerer,
             ]
 
@@ -177,8 +175,7 @@ def format_link(text: str, iri: str) -> str:
 
 def format_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table of cells that are already Markdown."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *rows])
 
 
 def format_code_block(text: str, language: str) -> str:

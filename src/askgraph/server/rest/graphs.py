@@ -158,7 +158,6 @@ async def list_examples(
     search_text = search.casefold()
     matches = [example for example in opened.examples if search_text in example.question.casefold()]
     matches.sort(key=lambda example: ORIGIN_RANKS[example.origin])
-    page = matches[offset : offset + limit]
     views = [
         ExampleView.model_validate(
             {
@@ -167,7 +166,7 @@ async def list_examples(
                 "when": example.confirmation.when if example.confirmation else None,
             }
         )
-        for example in page
+        for example in matches[offset : offset + limit]
     ]
     return ExamplesView(examples=views, total=len(matches))
 
@@ -230,8 +229,7 @@ async def add_endpoint(body: AddBody, request: Request, hub: HubDep, caller: Man
         own_addresses = list_own_addresses(body.url) if is_own else ()
         if not own_addresses:
             raise
-        addresses = [*private_addresses, *own_addresses]
-        settings |= {"private_addresses": addresses, "personal": True}
+        settings |= {"private_addresses": [*private_addresses, *own_addresses], "personal": True}
     except Unreachable as problem:
         raise SetupError(f"{problem}: check the address") from problem
     return await hub.jobs.begin(NewGraph(body.name, "address", [body.url], settings), caller)
@@ -386,8 +384,7 @@ async def update_glossary(
         )
         for entry in body.entries
     ]
-    workspace = hub.workspace
-    await asyncio.to_thread(workspace.define, graph, *entries, instructions=body.instructions)
+    await asyncio.to_thread(hub.workspace.define, graph, *entries, instructions=body.instructions)
     async with hub.graphs.lease(graph, caller) as open_graph:
         return await _to_glossary_view(open_graph, language)
 
@@ -417,13 +414,12 @@ async def _to_glossary_view(graph: KnowledgeGraph, language: str) -> GlossaryVie
             MeaningView(iri=iri, label=labels.get(iri) or split_local_name(iri))
             for iri in entry.means
         ]
-        wording = {key: value for key, value in asdict(entry.wording).items() if value}
         return EntryView(
             word=entry.word,
             means=means,
             same_as=entry.same_as,
             query=entry.query,
-            wording=wording,
+            wording={key: value for key, value in asdict(entry.wording).items() if value},
             kind=entry.definition.kind,
             description=entry.definition.description
             or entry.definition.value

@@ -198,10 +198,9 @@ async def describe_resource(
     limit: Annotated[int, Query(ge=1, le=200, description="Values of each predicate.")] = 20,
 ) -> ResourceView:
     """Return the facts of a graph about an entity, outgoing and incoming, by predicate."""
-    timeout = hub.settings.query_timeout
     resource = await fetch_resource_facts(
         iri, opened, [language], predicate=predicate, page_size=limit, offset=offset,
-        timeout=timeout,
+        timeout=hub.settings.query_timeout,
     )  # fmt: skip
     units = name_property_units((item.predicate for item in resource.outgoing), opened, language)
     labels = resource.labels
@@ -454,8 +453,7 @@ def _search_index(
     graph: KnowledgeGraph, text: str, kind: TermKind, limit: int
 ) -> Sequence[Hit[Resource]]:
     """Search the index of a kind of term; classes are in the index of entities."""
-    key = "properties" if kind == "property" else "entities"
-    index = graph.indices.get(key)
+    index = graph.indices.get("properties" if kind == "property" else "entities")
     if index is None:
         return ()
     class_iris = [cls.iri for cls in graph.profile.classes] if kind == "class" else None

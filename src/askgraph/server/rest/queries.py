@@ -151,8 +151,7 @@ async def answer_with_query(
     query_answer = await answer_query(
         hub, body.query, opened, languages=languages, columns=columns, timeout=timeout
     )
-    max_rows = hub.settings.page_rows if body.limit is None else body.limit
-    limit = min(max_rows, hub.settings.max_rows)
+    limit = min(hub.settings.page_rows if body.limit is None else body.limit, hub.settings.max_rows)
     view = await asyncio.to_thread(runs.to_answer_view, query_answer, limit=limit)
     return view.model_copy(update={"status": "edited"})
 

@@ -72,14 +72,13 @@ async def list_choices(hub: Hub) -> MethodsView:
     views = [
         await asyncio.to_thread(_build_method_view, hub, name, costs.get(name)) for name in names
     ]
-    tables = load_model_tables(hub.workspace.folder)
     models = [
         ModelView(
             name=name,
             model=str(table.get("model", "")),
             provider=str(table.get("provider", "openai")),
         )
-        for name, table in tables.items()
+        for name, table in load_model_tables(hub.workspace.folder).items()
     ]
     return MethodsView(default=choose_default_method(names), methods=views, models=models)
 

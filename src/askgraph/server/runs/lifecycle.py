@@ -251,8 +251,7 @@ class RunRecords:
         Only stored questions count, whatever a caller reports. Questions without a query are
         skipped.
         """
-        row = await self.load_run(id, caller)
-        return await self._load_earlier(row.id, caller)
+        return await self._load_earlier((await self.load_run(id, caller)).id, caller)
 
     async def load_session(self, id: str, caller: Principal) -> SessionRow:
         """Load a session of the caller; raise `NotFound` if there is no such session."""
@@ -590,7 +589,6 @@ def _build_final_event(view: RunView) -> dict[str, Any]:
         case "done":
             return {"event": "outcome", "run": view.model_dump()}
         case "failed":
-            problem = view.problem or Problem.for_bug()
-            return {"event": "problem", "problem": problem.model_dump()}
+            return {"event": "problem", "problem": (view.problem or Problem.for_bug()).model_dump()}
         case state:
             return {"event": state}

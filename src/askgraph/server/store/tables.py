@@ -58,12 +58,11 @@ def _build_table(name: str, description: Mapping[str, Any]) -> sa.Table:
         )
         for column, column_type in description["columns"].items()
     )
-    unique = (sa.UniqueConstraint(*names) for names in description.get("unique", ()))
     return sa.Table(
         name,
         METADATA,
         *columns,
-        *unique,
+        *(sa.UniqueConstraint(*names) for names in description.get("unique", ())),
         *(sa.Index(None, *index_columns) for index_columns in description.get("indices", ())),
     )
 

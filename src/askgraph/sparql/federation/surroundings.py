@@ -265,12 +265,11 @@ def _build_piece(
         case sparql.Values() | sparql.Union() | sparql.Nested(word="" | "GRAPH"):
             return _PatternPiece(part_text, scope.get_certain_variables(part), linked, _BLOCK_ORDER)
         case sparql.Filter() | sparql.Bind() if not get_inner_groups(part):
-            order = _BIND_ORDER if isinstance(part, sparql.Bind) else _FILTER_ORDER
             return _PatternPiece(
                 part_text,
                 frozenset(),
                 linked,
-                order,
+                _BIND_ORDER if isinstance(part, sparql.Bind) else _FILTER_ORDER,
                 offered=possible,
                 used_variables=used_variables,
             )
@@ -348,8 +347,7 @@ def _is_nondeterministic(text: str) -> bool:
 
 def _has_extension_function(text: str) -> bool:
     """Return whether a function is called by an IRI, which some endpoints do not know."""
-    tokens = tokenize(text).tokens
     return any(
         name.kind in ("iri", "pname") and following.text == "("
-        for name, following in pairwise(tokens)
+        for name, following in pairwise(tokenize(text).tokens)
     )

@@ -408,10 +408,9 @@ class _SourceFormatter(QueryFormatter):
         """Yield predicates with their objects, and whether the predicate is a path."""
         for _, group in groupby(patterns, lambda pattern: pattern.spans[1]):
             same_predicate = list(group)
-            objects = ", ".join(self.write_term(pattern.object) for pattern in same_predicate)
             yield (
                 self.write_path(same_predicate[0].predicate),
-                objects,
+                ", ".join(self.write_term(pattern.object) for pattern in same_predicate),
                 isinstance(same_predicate[0].predicate, Path),
             )
 

@@ -623,10 +623,9 @@ def _match(template: object, node: object, names: dict[Any, Any]) -> bool:
         return False
     if not get_children(template):
         return template == node
-    signs = ("name", "word", "operator", "form")
     same: bool = all(
         getattr(template, sign, None) == getattr(node, sign, None)
-        for sign in signs
+        for sign in ("name", "word", "operator", "form")
         if isinstance(getattr(template, sign, None), str)
     )
     return same and bool(_match(get_children(template), get_children(node), names))
