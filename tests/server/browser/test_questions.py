@@ -769,7 +769,7 @@ def test_a_table_is_sorted_paged_filtered_copied_and_downloaded(watch: Watch) ->
     file = download(page, "CSV")
     assert re.fullmatch(r"space-[\w-]{8}\.csv", file.name)
     table = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
-    assert table[0] == ["\ufefflaunch vehicle", "launch vehicle IRI", "height"]
+    assert table[0] == ["\ufefflaunch vehicle", "launch vehicle IRI", "height (m)"]
     assert table[1][1].startswith("https://example.org/space/")
     assert len(table) == 35
     told = json.loads(download(page, "JSON").read_text(encoding="utf-8"))
@@ -893,7 +893,7 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     view = result_of(page, "Show the mass and diameter of all planets", table=False)
     expect(view.locator(".dot")).to_have_count(8)
     expect(view.locator(".dot-name").filter(has_text="Jupiter")).to_be_visible()
-    view.get_by_label("Show").select_option("mass by planet")
+    view.get_by_label("Show").select_option("mass (kg) by planet")
     expect(bars).to_have_count(8)
     view = result_of(page, MISSIONS)
     view.get_by_role("tab", name="Chart").click()
