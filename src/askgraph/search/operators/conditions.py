@@ -405,8 +405,8 @@ def _choose_compared(
         if vertex.term == term and query.schema.get_sort(predicate) in sorts
     ]
     attachment = attached[0] if attached else find_by_dimension(query, quantity)
-    is_unknown = attachment is None and quantity.unit is None
-    return query.find_only_number() if is_unknown else attachment
+    is_unnamed = attachment is None and quantity.unit is None and not any(slots)
+    return query.find_only_number() if is_unnamed else attachment
 
 
 def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
