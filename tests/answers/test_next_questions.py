@@ -145,6 +145,11 @@ def test_what_the_thing_has_is_offered_for_a_property_that_is_not_known(
             "missions, scientists, moons and 17 more kinds of things.",
         ),
         ("What is the largest city in Texas?", "No reading of the question uses 'largest'."),
+        (
+            "Who taught Sagan to dance?",
+            "The graph seems to hold nothing on 'taught'. The graph has names with 'Sagan', but no "
+            "reading of the question connects them.",
+        ),
     ],
 )
 def test_a_refusal_says_what_the_graph_has(tmp_path: Path, text: str, reason: str) -> None:

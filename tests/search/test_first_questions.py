@@ -1,8 +1,4 @@
-"""What a person types in the first five minutes is answered right, and nothing sure is wrong.
-
-A line of `first_questions.txt` is a question as it is typed; "follows" if it goes with the one
-before it, or the thing to describe, of which more may be told; and queries any of which is right.
-"""
+"""What a person types in the first five minutes, `first_questions.txt`, is answered right."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations

@@ -75,20 +75,18 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
         if word not in operators and word not in links:
             names = [*_find_similar_names(word, graph.names), *names]
         missing.append(UnmatchedWords(word, tuple(dict.fromkeys(names))[:_MAX_NAMES_PER_WORD]))
+
+    def say(key: str, part: Sequence[str]) -> str:
+        return phrases.say(f"refuse {key}", _quote_words(part, proposal, phrases))
+
     present_words = [
         item.words for item in missing if item.words not in owners and _is_in_names(item)
     ]
     if not proposal.candidates:
         content = describe_content(graph.profile, language, "refuse about")
-        parts = (
-            ("unknown", [x for x in words if x not in present_words]),
-            ("found", present_words),
-        )
-        reasons = [
-            phrases.say(f"refuse {key}", _quote_words(part, proposal, phrases))
-            for key, part in parts
-            if part
-        ]
+        absent_words = [word for word in words if word not in present_words]
+        pairs = (("unknown", absent_words), ("found", present_words))
+        reasons = [say(key, part) for key, part in pairs if part]
         reason = " ".join((*reasons, content)) if words else phrases.say("refuse nothing")
         return Gap(reason, tuple(missing), frozenset())
     sentences = [
@@ -100,10 +98,8 @@ def describe_gap(words: Sequence[str], proposal: RankedCandidates, graph: Knowle
     unused = [word for word in words if word in links or word in operators]
     explained = {*unused, *owners, *present_words}
     unknown = [word for word in words if word not in explained]
-    for key, listed_words in (("missing", unknown), ("found", present_words), ("unused", unused)):
-        if listed_words:
-            key = f"refuse {key}"
-            sentences.append(phrases.say(key, _quote_words(listed_words, proposal, phrases)))
+    parts = (("missing", unknown), ("found", present_words), ("unused", unused))
+    sentences += [say(key, part) for key, part in parts if part]
     for link, labels in [*properties.items()][:_MAX_THINGS]:
         if labels:
             listed = phrases.join_list(labels[:_MAX_PROPERTIES])
