@@ -192,7 +192,6 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     page.goto(f"{watch.address}/graphs")
     listed = page.locator(".graph-card")
     own = listed.filter(has=page.get_by_role("heading", name="my-towns"))
-    expect(own).to_have_count(1)
     own.get_by_role("button", name="Remove").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(own).to_have_count(0)
@@ -211,13 +210,14 @@ def test_a_graph_is_added_asked_and_removed(watch: Watch, may_end: threading.Eve
     expect(board.locator(".pin-card").first).to_contain_text(re.compile("What is in it *shop *9"))
     expect(board).to_contain_text("There are 9 shops")
     expect(board.locator("li", has_text="on a map").locator(".map-view")).to_be_visible()
-    asked = page.request.get(f"{watch.address}/api/v1/runs?search=shop").json()
-    assert asked["runs"] == []
+    asked = page.request.get(f"{watch.address}/api/v1/runs?search=shop")
+    assert asked.json()["runs"] == []
     questions = board.locator("[data-pin] h2").all_inner_texts()
     page.get_by_role("button", name="Keep as a board").click()
     expect(page.get_by_role("heading", level=1, name="space-2")).to_be_visible()
     assert page.locator("[data-pin] h2").all_inner_texts() == questions
     expect(page.get_by_text("Nothing has changed.")).to_be_visible()
+    page.goto("about:blank")  # its cards may still be loading
     page.request.delete(f"{watch.address}/api/v1/graphs/space-2")
 
 
@@ -916,7 +916,7 @@ ABORTED = """{
 }"""
 STYLED = "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">styled</p>')"
 WRONG = {
-    r"^error: broken$": "console.error('broken')",
+    r"^error: broken": "console.error('broken')",
     r"status of 404": "fetch('/api/v1/none')",
     r"graphs failed: net::ERR_ABORTED": ABORTED,
     r"^image-alt:": "document.body.append(new Image())",

@@ -108,7 +108,7 @@ class Watch:
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning", "assert"):
-            self.wrong.append(f"{message.type}: {message.text}")
+            self.wrong.append(f"{message.type}: {message.text} ({message.location['url']})")
 
     def _requested(self, request: Request) -> None:
         if request.url.startswith(_OWN):
