@@ -627,6 +627,7 @@ _MAX_STATES_PER_WORDS = 8  # states joined that use the same words
 _MAX_WORDS_AFTER_NOT = 4  # words of content after "not" within which what it denies is named
 _MAX_NAME_SCORE_DIFFERENCE = 0.05  # score difference up to which names count as equal
 _MAX_APPOSITION_WORDS = 2  # function words between a name and the place that distinguishes it
+_MAX_WORDS_AFTER_KIND = 3  # tokens from "kinds" to the thing: "kinds of the loom"
 _MAX_SMALL_SET_SIZE = 64  # up to this size, Python sets are faster at finding disjoint nodes
 
 
@@ -741,30 +742,49 @@ def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
 
 
 def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
-    """Yield the classes below a class without instances that a plural names: "which soups"."""
-    schema, graph = search.schema, search.graph
-    number = graph.get_predicate_number(RDFS_SUB_CLASS_OF)
-    for link in search.linked.get_links(ItemKind.ENTITY) if number is not None else ():
-        token = search.linked.reading.tokens[link.positions[-1]]
-        node = schema.find_node(link.target)
-        if node is None or number is None or token.stem == token.folded:
+    """Yield what lies below a thing whose kinds are asked for, or that a plural names.
+
+    "Kinds of soup" are one step below a soup, "which soups" are all below it.
+    """
+    schema, graph, tokens = search.schema, search.graph, search.linked.reading.tokens
+    for link in search.linked.get_links(ItemKind.ENTITY) if schema.hierarchies else ():
+        node, kind = schema.find_node(link.target), _find_kind_word(search, link)
+        token = tokens[link.positions[-1]]
+        if node is None or link.similarity < _MIN_HEAD_SCORE:
+            continue
+        if len(schema.get_instances(link.target)):
             continue
         nodes = np.array([node], dtype=np.int32)
-        ids = graph.compute_closure(nodes, number, inverse=True)
-        if (
-            len(ids)
-            and link.similarity >= _MIN_HEAD_SCORE
-            and not len(schema.get_instances(link.target))
-        ):
-            is_deep = len(ids) > len(graph.step(nodes, number, inverse=True))
-            child = Node(nodes, terms=(node,), link=link)
-            edge = Edge(number, False, is_deep)
-            yield PartialMatch(
-                Node(ids, edges=((edge, child),), cls_link=link),
-                link.mask,
-                search.compute_gain(link, 0),
-                patterns=1,
-            )
+        for number in schema.hierarchies if kind is not None or token.stem != token.folded else ():
+            ids = steps = graph.step(nodes, number, inverse=True)
+            if kind is None:
+                ids = graph.compute_closure(nodes, number, inverse=True)
+            if len(ids):
+                child = Node(nodes, terms=(node,), link=link)
+                is_deep = len(ids) > len(steps)
+                gain = search.compute_gain(link, 0)
+                if kind is None or search.frame.mask >> kind & 1:  # "how many kinds of" is one phrase
+                    root = Node(ids, edges=((Edge(number, False, is_deep), child),), cls_link=link)
+                    yield PartialMatch(root, link.mask, gain, patterns=1)
+                    continue
+                iri, name = graph.get_predicate_iri(number), tokens[kind].text
+                word = Link(ItemKind.PREDICATE, iri, name, 1.0, (kind,), (1.0,), how=("synonym",))
+                root = Node(ids, edges=((Edge(number, False, is_deep, word), child),))
+                gain += search.compute_gain(word, link.mask)
+                yield PartialMatch(root, link.mask | word.mask, gain, patterns=1)
+
+
+def _find_kind_word(search: BeamSearch, link: Link) -> int | None:
+    """Return the position of "kinds" in "kinds of X" and "X kinds"."""
+    reading = search.linked.reading
+    kinds = reading.word_list.clauses["kinds"] | reading.word_list.clauses["subkinds"]
+    first, after = link.positions[0], link.positions[-1] + 1
+    if after < len(reading.tokens) and reading.folded_words[after] in kinds:
+        return after
+    at = first - 1
+    while at >= 0 and reading.is_stop(at) and reading.folded_words[at] not in kinds:
+        at -= 1
+    return at if first - _MAX_WORDS_AFTER_KIND <= at and reading.folded_words[at] in kinds else None
 
 
 def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:

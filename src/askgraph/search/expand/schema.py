@@ -268,6 +268,18 @@ class Schema:
         return frozenset(number for number, p in self.predicates.items() if p.transitive)
 
     @cached_property
+    def hierarchies(self) -> tuple[int, ...]:
+        """Predicates that lead from a kind of something to it, as `skos:broader` does."""
+        broader = get_shared_words().names["broader"]
+        numbers = {
+            number
+            for number, p in self.predicates.items()
+            if p.object_classes and not broader.isdisjoint(self.get_folded_names(number))
+        }
+        standard = self.graph.get_predicate_number(v.RDFS_SUB_CLASS_OF)
+        return tuple(sorted(numbers | ({standard} if standard is not None else set())))
+
+    @cached_property
     def naming_predicates(self) -> frozenset[int]:
         """Predicates whose values are names of any sort."""
         return frozenset(number for number, p in self.predicates.items() if p.naming)

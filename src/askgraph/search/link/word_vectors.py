@@ -46,7 +46,9 @@ _MAX_COMPOUND_LENGTH: Final = 80  # letters of a compound at most; every place i
 _LINKING_LETTERS: Final = ("", "s", "es", "n", "en")  # letters between the parts
 _MIN_BEGINNING_LENGTH, _MAX_ENDING_LENGTH = 4, 4
 """Letters of a word's known beginning at least, and of its ending at most."""
-_MAX_VALUE_COUNT: Final = 2_000  # values are compared if a graph has no more of them
+_MAX_VALUE_COUNT: Final = 2_000  # beyond, only short values of known words are compared: "Sopa"
+_MAX_READ_VALUE_COUNT, _MAX_SHORT_VALUE_WORDS = 20_000, 2
+"""Number of values beyond which none is compared, and of the words of a short one."""
 _MAX_ENTITY_COUNT: Final = 8_000  # the same for the names of things
 _TIME_SHARE: Final = 0.2  # names are read until this share of a question's time is gone
 
@@ -218,9 +220,12 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
         return index_vectors[is_of_things]
     kinds = [] if is_of_things else [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
     kind, limit = (
-        (ItemKind.ENTITY, _MAX_ENTITY_COUNT) if is_of_things else (ItemKind.VALUE, _MAX_VALUE_COUNT)
+        (ItemKind.ENTITY, _MAX_ENTITY_COUNT)
+        if is_of_things
+        else (ItemKind.VALUE, _MAX_READ_VALUE_COUNT)
     )
-    if np.count_nonzero(index.kinds == int(kind)) <= limit:
+    count = np.count_nonzero(index.kinds == int(kind))
+    if count <= limit:
         kinds.append(int(kind))
     names: list[IndexedName] = []
     vectors: list[Vectors] = []
@@ -228,7 +233,11 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     for number in (timed := limit_to_deadline(numbers, share=_TIME_SHARE)):
         name = index.read_name(number)
         words = split_tokens(name.text)
-        is_foreign = is_of_things and any(map(is_unknown_word, words))  # "Agrigento Painter"
+        is_of_many = name.kind is ItemKind.VALUE and count > _MAX_VALUE_COUNT
+        is_foreign = (is_of_things or is_of_many) and any(
+            map(is_unknown_word, words)
+        )  # "Agrigento Painter"
+        is_foreign = is_foreign or (is_of_many and len(words) > _MAX_SHORT_VALUE_WORDS)
         vector = None if is_foreign else combine_words(words)
         if vector is not None and max(map(len, words)) >= _MIN_WORD_LENGTH:
             names.append(name)
