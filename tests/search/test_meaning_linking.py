@@ -50,16 +50,22 @@ def test_other_languages_find_english_names(question: str, language: str, target
 
 def test_spelled_words_and_words_without_a_meaning_here_get_no_link() -> None:
     linked = link_text("What is the salary of Orla Quinn in Qwertzia?", "en", NAMES)
-
     assert {link.target for link in linked.links} == {"http://x/salary", "http://x/Orla"}
     assert not link_text("Which recipes use basil?", "en", NAMES).links
 
 
 def test_links_by_meaning_can_be_left_out() -> None:
     question = "Welche Mediziner gibt es?"
-
     assert link_text(question, "de", NAMES).links
     assert not link_text(question, "de", NAMES, without=["vectors"]).links
+
+
+@for_each(("text", "is_linked"), ("Sopa", True), ("Sopa de la abuela con arroz", False))
+def test_of_many_values_the_short_ones_are_linked(text: str, is_linked: bool) -> None:
+    texts = [text, *(f"{n} eggs, beaten well" for n in range(2_001))]
+    names = NameIndex.from_names(IndexedName(x, f'"{x}"', ItemKind.VALUE) for x in texts)
+    links = link_text("How many soups are there?", "en", names).links
+    assert [link.name for link in links] == ([text] if is_linked else [])
 
 
 @pytest.mark.parametrize("method", ["graph-search", "guided"])

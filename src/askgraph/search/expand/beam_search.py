@@ -36,11 +36,11 @@ from askgraph.search.expand import (
     list_first_words,
 )
 from askgraph.search.expand import schema as expand_schema
+from askgraph.search.expand.nouns import list_main_classes
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 
 _MIN_STEP_PENALTY = 0.5
 """Approximate minimum penalty of a step that no word names; less would have to be obvious."""
@@ -670,6 +670,10 @@ def _run_search(search: BeamSearch) -> list[PartialMatch]:
                 )
             )
     classes += _create_subclass_states(search)
+    if not thing_states and not classes and search.frame.get_operators("superlative"):
+        main = list_main_classes(search.schema)  # "which is the heaviest", where all are of a class
+        nodes = [Node(search.schema.get_instances(iri), cls=iri) for iri in main]
+        classes += [PartialMatch(nodes[0], 0, 0.0, patterns=1)] if len(nodes) == 1 else []
     pool = thing_states + classes
     level = thing_states + [c for c in classes if len(c.ids) <= search.max_set_size]
     for _ in range(_MAX_SEED_STEPS):
@@ -763,7 +767,9 @@ def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
                 child = Node(nodes, terms=(node,), link=link)
                 is_deep = len(ids) > len(steps)
                 gain = search.compute_gain(link, 0)
-                if kind is None or search.frame.mask >> kind & 1:  # "how many kinds of" is one phrase
+                if (
+                    kind is None or search.frame.mask >> kind & 1
+                ):  # "how many kinds of" is one phrase
                     root = Node(ids, edges=((Edge(number, False, is_deep), child),), cls_link=link)
                     yield PartialMatch(root, link.mask, gain, patterns=1)
                     continue
@@ -781,10 +787,16 @@ def _find_kind_word(search: BeamSearch, link: Link) -> int | None:
     first, after = link.positions[0], link.positions[-1] + 1
     if after < len(reading.tokens) and reading.folded_words[after] in kinds:
         return after
-    at = first - 1
-    while at >= 0 and reading.is_stop(at) and reading.folded_words[at] not in kinds:
-        at -= 1
-    return at if first - _MAX_WORDS_AFTER_KIND <= at and reading.folded_words[at] in kinds else None
+    at = next(
+        (
+            at
+            for at in reversed(range(first))
+            if not reading.is_stop(at) or reading.folded_words[at] in kinds
+        ),
+        -1,
+    )
+    is_kind = at >= max(0, first - _MAX_WORDS_AFTER_KIND) and reading.folded_words[at] in kinds
+    return at if is_kind else None
 
 
 def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:

@@ -9,7 +9,7 @@ name spelled.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from askgraph.index.names import ItemKind, NameIndex
+from askgraph.index.names import ItemKind, NameIndex, split_stems
 from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
 from askgraph.search.link.lexicon import LANGUAGE
 from askgraph.search.link.word_vectors import get_name_vectors
@@ -56,7 +56,11 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
             ),
             key=lambda item: -item[1],
         )
+        stems = {reading.tokens[at].stem for at in positions}
         for name, cosine in nearest:
+            # A value with one of the words was found by spelling, if it is meant.
+            if name.kind is ItemKind.VALUE and not stems.isdisjoint(split_stems(name.text)):
+                continue
             if cosine >= max(_MIN_COSINES[name.kind], _MIN_COSINE_RATIO * nearest[0][1]):
                 quality, count = min(_MAX_SCORE, cosine + _SCORE_BONUS), len(positions)
                 link = Link(

@@ -210,7 +210,8 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     """Return the vectors of an index's names, computed once.
 
     With very many names, it returns the vectors of the names read within a share of the time
-    limit, and starts again at the next question.
+    limit, and starts again at the next question. Of many values, only short ones of known words
+    have vectors.
 
     Args:
         is_of_things: whether to compare things instead of classes, predicates and values.
@@ -234,11 +235,10 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
         name = index.read_name(number)
         words = split_tokens(name.text)
         is_of_many = name.kind is ItemKind.VALUE and count > _MAX_VALUE_COUNT
-        is_foreign = (is_of_things or is_of_many) and any(
-            map(is_unknown_word, words)
-        )  # "Agrigento Painter"
-        is_foreign = is_foreign or (is_of_many and len(words) > _MAX_SHORT_VALUE_WORDS)
-        vector = None if is_foreign else combine_words(words)
+        is_long = is_of_many and len(words) > _MAX_SHORT_VALUE_WORDS
+        is_foreign = is_of_things or (is_of_many and not is_long)
+        is_foreign = is_foreign and any(map(is_unknown_word, words))  # "Agrigento Painter"
+        vector = None if is_long or is_foreign else combine_words(words)
         if vector is not None and max(map(len, words)) >= _MIN_WORD_LENGTH:
             names.append(name)
             vectors.append(vector)

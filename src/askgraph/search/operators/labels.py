@@ -29,7 +29,7 @@ class LabelRequest:
     """A request for labels."""
 
     words: int  # its tokens, as a bit mask
-    language: str = ""  # the language of the labels; "" for names beside the first one
+    languages: tuple[str, ...] = ()  # of the labels; none for names beside the first one
     is_missing: bool = False  # whether things without such a label are asked for
 
 
@@ -47,22 +47,29 @@ def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:
         return LabelRequest(to_bit_mask(other_positions))
     label_words = {phrase[0] for phrase in phrases["words"]}
     labels = [at for at, word in enumerate(words) if word in label_words]
+    mask, languages, is_missing = 0, list[str](), False
     for at, word in enumerate(words):
-        language = load_language_names().get(word)
+        names = load_language_names()
+        language = names.get(word) or names.get(stem_word(word))  # "what do Italians call it"
         if language is None or reading.tokens[at].quote is not None:
             continue
         is_in_language = at > 0 and (words[at - 1],) in phrases["in"]
-        nearest = min(labels, key=lambda label: abs(label - at), default=None)
-        if nearest is None or abs(nearest - at) > _MAX_WORDS_BETWEEN:
+        nearest = min(labels, key=lambda label: abs(label - at), default=at)
+        is_end = is_in_language and all(  # "X in Italian and French"
+            reading.is_stop(after) or words[after] in names for after in range(at + 1, len(words))
+        )
+        is_subject = nearest == at + 1 and word != stem_word(word)
+        if abs(nearest - at) > _MAX_WORDS_BETWEEN or not (nearest != at or is_end or languages):
             continue
-        if abs(nearest - at) == 1 or is_in_language:
+        if abs(nearest - at) == 1 or is_in_language or is_subject or languages:
             positions = {at, nearest, *([at - 1] if is_in_language else [])}
             before = words[max(0, at - 2) : at]
-            is_missing = any((item,) in phrases["without"] for item in before)
-            if is_missing:
+            if any((item,) in phrases["without"] for item in before):
+                is_missing = True
                 positions |= {*range(max(0, at - 2), at)}
-            return LabelRequest(to_bit_mask(positions), language, is_missing)
-    return None
+            mask |= to_bit_mask(positions)
+            languages.append(language)
+    return LabelRequest(mask, tuple(languages), is_missing) if languages else None
 
 
 def build_label_queries(
@@ -93,20 +100,23 @@ def _build_label(
     search: BeamSearch, operators: QuestionOperators, link: Link, request: LabelRequest
 ) -> QueryCandidate | None:
     entity = GraphLookup(search, operators).find_entity(link)
-    predicates = [] if entity is None else _find_label_predicates(search, entity, request)
-    if entity is None or not predicates:
+    if entity is None:
         return None
     node = Node(np.array([entity], dtype=np.int32), terms=(entity,), link=link)
     draft = QueryDraft(search.schema)
-    term, label = draft.add_match(node).term, draft.create_variable("label")
-    draft.patterns.append(build_pattern(term, predicates[0], label))
-    if request.language:
-        draft.filters.append(_require_language(label, request.language))
-    draft.columns = [label]
+    term = draft.add_match(node).term
+    for language in request.languages or ("",):
+        predicates = _find_label_predicates(search, entity, language)
+        if not predicates:
+            return None
+        label = draft.create_variable("label")
+        draft.patterns.append(build_pattern(term, predicates[0], label))
+        draft.filters += [_require_language(label, language)] if language else []
+        draft.columns = [*draft.columns, label]
     return _build_candidate(search, link, request, draft, node, label)
 
 
-def _find_label_predicates(search: BeamSearch, entity: int, request: LabelRequest) -> list[str]:
+def _find_label_predicates(search: BeamSearch, entity: int, language: str) -> list[str]:
     """Return the predicates of the requested labels of a thing, names before other labels."""
     # A graph's own predicate of other names is known by its name: "alias".
     graph, predicates = search.graph, search.schema.predicates
@@ -125,8 +135,8 @@ def _find_label_predicates(search: BeamSearch, entity: int, request: LabelReques
             if value < graph.terms.first_iri
         }
         is_requested = (
-            any(tag.partition("-")[0].lower() == request.language for tag in languages)
-            if request.language
+            any(tag.partition("-")[0].lower() == language for tag in languages)
+            if language
             else is_other or profile.naming == "alternative"
         )
         if is_requested:
@@ -155,7 +165,7 @@ def _build_missing_label(
     iri = search.graph.get_predicate_iri(max(names)[1])
     draft.negations.append(
         build_not_exists(
-            build_pattern(term, iri, label), _require_language(label, request.language)
+            build_pattern(term, iri, label), _require_language(label, request.languages[0])
         )
     )
     draft.columns = [term]
@@ -176,7 +186,7 @@ def _build_candidate(
     column: Variable,
 ) -> QueryCandidate:
     gain = search.compute_gain(link, 0) + search.sum_weights(request.words)
-    gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATOR_COUNT if request.language else 1)
+    gain += GainWeight.OPERATOR * (_LANGUAGE_OPERATOR_COUNT if request.languages else 1)
     state = PartialMatch(node, link.mask | request.words, gain, patterns=1, anchored=True)
     return QueryCandidate(
         draft.to_query(),
