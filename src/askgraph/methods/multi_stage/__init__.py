@@ -98,8 +98,7 @@ class MultiStage(method_settings.SpendingSettings):
         candidates: with reason, candidates from which the model picks.
         bm25_entities: with reason, k1 and b of the search for entities, as K1/B.
         bm25_predicates: with reason, k1 and b of the search for predicates, as K1/B.
-        least_predicates: with reason, the least number of different outgoing predicates of
-        entities.
+        least_predicates: with reason, the fewest different predicates that leave an entity.
         linker: with outside, a URL, falcon, refined, spacy, or another plugin.
         linker_address: with outside, the address or folder of that linker.
         readings: terms that may share a word.

@@ -24,7 +24,7 @@ from askgraph.methods.shared.glossary_notes import format_glossary
 from askgraph.methods.shared.index_cache import Bm25Parameters, open_bm25_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import fetch_labels
-from askgraph.methods.tools.term_text import ABSOLUTE_IRI
+from askgraph.methods.tools.term_text import is_absolute_iri
 from askgraph.methods.tools.terms import filter_unknown_iris, find_relations
 from askgraph.methods.writing import ListedTerm
 from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
@@ -166,13 +166,10 @@ async def build_findings(linked_context: LinkedContext, listed: Sequence[ListedT
 async def list_external_entities(
     linked_context: LinkedContext, spans: Sequence[EntitySpan]
 ) -> tuple[ListedTerm, ...]:
-    """Return the entities that a linker found, each with its most confident span.
-
-    Texts that are no IRI, and IRIs without a triple in the graph, are left out.
-    """
+    """Return the entities that a linker found and the graph has, each with its best span."""
     context = linked_context.context
     best_spans = _select_best_spans(
-        span for span in spans if not span.relation and ABSOLUTE_IRI.fullmatch(span.iri)
+        span for span in spans if not span.relation and is_absolute_iri(span.iri)
     )
     unknown_set = set(await filter_unknown_iris(context, best_spans))
     best_spans = {iri: span for iri, span in best_spans.items() if iri not in unknown_set}
@@ -259,9 +256,8 @@ async def retrieve_candidates(
     """Return the candidates for the question from the index `key`, best first.
 
     Args:
-        min_predicates: leave out terms with fewer different outgoing predicates. A local index
-        omits
-            them; a remote graph is asked about ten times as many candidates.
+        min_predicates: leave out terms with fewer different outgoing predicates; a remote graph is
+            asked about ten times as many candidates.
 
     Raises:
         SetupError: the graph has no such index.

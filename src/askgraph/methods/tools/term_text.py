@@ -21,8 +21,13 @@ STANDARD_NAMESPACES = tuple(
 )
 """Namespaces of vocabularies that authors of queries know without seeing the graph."""
 
-ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]+")
-"""Matches a full IRI."""
+
+def is_absolute_iri(text: str) -> bool:
+    """Return whether a text is a full IRI, as a query may contain it."""
+    try:
+        return not NamedNode(text).value.endswith(":")
+    except ValueError:
+        return False
 
 
 def extract_iris(query: str, *, types: bool = False) -> Mapping[str, NameScope]:
@@ -75,4 +80,4 @@ def expand_name(name: str, prefixes: PrefixMap) -> str | None:
     if namespace is None:
         return None
     iri = namespace + re.sub(r"\\(.)", r"\1", local)
-    return iri if ABSOLUTE_IRI.fullmatch(iri) else None
+    return iri if is_absolute_iri(iri) else None

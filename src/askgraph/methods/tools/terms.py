@@ -16,7 +16,7 @@ from askgraph.answers.validation.graph_knowledge import NameScope, find_similar_
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import TermWriter, clip_text
-from askgraph.methods.tools.term_text import ABSOLUTE_IRI, expand_name
+from askgraph.methods.tools.term_text import expand_name, is_absolute_iri
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import unescape_string
 from askgraph.sparql.prefixes import PrefixMap
@@ -69,7 +69,7 @@ async def find_relations(context: Context, iris: Iterable[str]) -> frozenset[str
     """
     profile = context.graph.profile
     predicates = {predicate.iri for predicate in profile.predicates}
-    valid_iris = [iri for iri in dict.fromkeys(iris) if ABSOLUTE_IRI.fullmatch(iri)]
+    valid_iris = [iri for iri in dict.fromkeys(iris) if is_absolute_iri(iri)]
     missing = [iri for iri in valid_iris if iri not in predicates]
     relation_namespaces = {_get_namespace(iri) for iri in predicates} - {
         _get_namespace(cls.iri) for cls in profile.classes
@@ -147,7 +147,7 @@ def _parse_iri(text: str, prefixes: PrefixMap) -> str | None:
     if expanded is not None and not match["iri"]:
         return expanded
     is_full = match["iri"] or "://" in iri_text or iri_text.startswith("urn:")
-    return iri_text if is_full and ABSOLUTE_IRI.fullmatch(iri_text) else None
+    return iri_text if is_full and is_absolute_iri(iri_text) else None
 
 
 async def _explain_missing_iri(context: Context, text: str, sort: NameScope) -> str:
