@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -34,26 +35,12 @@ def whole(folder: Path, content: object) -> Path:
 
 def test_lines_of_predictions(tmp_path: Path) -> None:
     # A line with everything.
-    line = {
-        "id": 7,
-        "query": QUERY,
-        "answers": {"vars": ["m"], "rows": [["urn:Phobos"], ["urn:Deimos"]]},
-        "confidence": 0.8,
-        "seconds": 1.5,
-        "usage": {"llm_calls": 2, "output_tokens": 60},
-        "method": "theirs",
-        "repeat": 1,
-    }
+    answers = {"vars": ["m"], "rows": [["urn:Phobos"], ["urn:Deimos"]]}
+    more: dict[str, Any] = {"confidence": 0.8, "method": "theirs", "repeat": 1}
+    cost = {"llm_calls": 2, "output_tokens": 60}
+    line = {"id": 7, "query": QUERY, "answers": answers, "seconds": 1.5, "usage": cost, **more}
     (prediction,) = read_predictions(lines(tmp_path, line))
-    assert prediction == Prediction(
-        "7",
-        QUERY,
-        MOONS,
-        confidence=0.8,
-        usage=Usage(seconds=1.5, llm_calls=2, output_tokens=60),
-        method="theirs",
-        repeat=1,
-    )
+    assert prediction == Prediction("7", QUERY, MOONS, usage=Usage(seconds=1.5, **cost), **more)
     # Sparql results keep their terms.
     (prediction,) = read_predictions(lines(tmp_path, {"id": "q", "answers": BINDINGS}))
     assert prediction.answers == MOONS and len(prediction.answers.terms) == 2
@@ -94,36 +81,22 @@ BINDINGS = {
 
 def test_formats_of_predictions(tmp_path: Path) -> None:
     # A qald file.
-    path = whole(
-        tmp_path,
-        {
-            "dataset": {"id": "made-up"},
-            "questions": [
-                {"id": 1, "query": {"sparql": QUERY}, "answers": [BINDINGS]},
-                {"id": "2", "question": [], "answers": [{"head": {}, "boolean": True}]},
-                {"id": "3", "query": {}, "answers": []},
-            ],
-        },
-    )
+    questions = [
+        {"id": 1, "query": {"sparql": QUERY}, "answers": [BINDINGS]},
+        {"id": "2", "question": [], "answers": [{"head": {}, "boolean": True}]},
+        {"id": "3", "query": {}, "answers": []},
+    ]
+    path = whole(tmp_path, {"dataset": {"id": "made-up"}, "questions": questions})
     assert read_predictions(path) == (
         Prediction("1", QUERY, MOONS),
         Prediction("2", answers=ResultTable.from_boolean(True)),
         Prediction("3", status="refusal"),
     )
     # A text2sparql result set.
-    path = whole(
-        tmp_path,
-        {
-            "a:1-en": {"urn:Phobos": 1, "urn:Deimos": 1},
-            "a:2-en": {"true": 0},
-            "a:3-en": None,
-            "a:4": {},
-        },
-    )
-    assert read_predictions(path) == (
-        Prediction(
-            "a:1-en", answers=ResultTable.from_json(["value"], [["urn:Phobos"], ["urn:Deimos"]])
-        ),
+    moons = ResultTable.from_json(["value"], [["urn:Phobos"], ["urn:Deimos"]])
+    first = {"a:1-en": {"urn:Phobos": 1, "urn:Deimos": 1}, "a:2-en": {"true": 0}}
+    assert read_predictions(whole(tmp_path, {**first, "a:3-en": None, "a:4": {}})) == (
+        Prediction("a:1-en", answers=moons),
         Prediction("a:2-en", answers=ResultTable.from_boolean(False)),
         Prediction("a:3-en", status="refusal"),
         Prediction("a:4", answers=ResultTable(("value",), ())),
@@ -154,27 +127,23 @@ def test_files_of_peers_are_predictions(tmp_path: Path) -> None:
     whole(team, {"a:1-en": {"set_F": 0.25}, "average": {"set_F": 1.0}}).rename(team / "a_eval.json")
     [one] = read_predictions(tmp_path / "sets")
     assert (one.method, one.id, one.published) == ("TEAM", "a:1-en", 0.25)
+    (team / "a_answers.json").write_text(json.dumps(answers))
+    [one] = read_predictions(tmp_path / "sets" / "*" / "a_answers.json")
+    assert (one.method, one.sparql, one.published) == ("TEAM", QUERY, 0.25)
     quad = [{"_id": "1", "sparql_query": QUERY}, {"uid": 2, "sparql_wikidata": QUERY}]
-    assert [one.key for one in read_predictions(whole(tmp_path, quad))] == [
-        (None, 0, "1"), (None, 0, "2"),
-    ]  # fmt: skip
+    for path in (whole(tmp_path, quad), lines(tmp_path, *quad), lines(tmp_path, quad[1])):
+        assert [one.id for one in read_predictions(path)][-1:] == ["2"]
 
 
 def test_batches_as_predictions(tmp_path: Path) -> None:
     # Lines of a batch.
     result = SelectResult(("m",), ())
     answer = Answer(QUERY, "moons", result, ("m",), "", 0.9, usage=Usage(seconds=2.0, requests=3))
-    cut = Answer(
-        QUERY, "moons", SelectResult(("m",), (), Truncation("askgraph", "1 of 2")), (), "", 1
-    )
+    part = SelectResult(("m",), (), Truncation("askgraph", "1 of 2"))
+    cut = Answer(QUERY, "moons", part, (), "", 1)
     asked = Answer("ASK {}", "moons", SelectResult((), ()), (), "", 0.5, boolean=True)
-    outcomes: tuple[Outcome, ...] = (
-        answer,
-        cut,
-        asked,
-        Clarification("Which?", (), answer),
-        Refusal("none"),
-    )
+    back = Clarification("Which?", (), answer)
+    outcomes: tuple[Outcome, ...] = (answer, cut, asked, back, Refusal("none"))
     records = [{"id": str(at), **to_json_object(found)} for at, found in enumerate(outcomes)]
     failed = {"id": "5", **to_json_object(Refusal("no answer within 1 s")), "error": "no answer"}
     read = read_predictions(lines(tmp_path, *records, failed))
@@ -249,12 +218,8 @@ async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
     assert (found.form, found.patterns, found.confidence) == ("SELECT", 1, 0.7)
     # A question without a prediction scores 0 and says so.
     found = await record(None, endpoint)
-    assert (found.status, found.error, found.f1, found.confidence) == (
-        "error",
-        "no prediction",
-        0,
-        0,
-    )
+    assert (found.status, found.error) == ("error", "no prediction")
+    assert (found.f1, found.confidence) == (0, 0)
     # A query that fails scores 0 with its reason.
     found = await record(Prediction("q", "SELECT ?moon { ?moon :orbits }"), endpoint)
     assert (found.f1, found.executed, found.failure) == (0, False, "unreadable query")

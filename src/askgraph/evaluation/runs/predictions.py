@@ -16,13 +16,13 @@ A QALD file has `questions` with `id`, `answers` and `query`; a TEXT2SPARQL resu
 object `{id: {value: 1, …}}`, where `{"true": 0}` means "no"; an evaluation of GRASP is one object
 `{id: {"target": …, "prediction": …}}`. Published scores also come from the file that its authors
 put beside a file: `NAME.evaluation.json` or `eval.json`. A folder has a file of GRASP, or a folder
-with a result set, for each system.
+with a result set, for each system; a pattern, such as `results/*/ck25_answers.json`, names others.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -67,17 +67,14 @@ class Prediction:
 
 def read_predictions(path: Path) -> tuple[Prediction, ...]:
     """Read predictions of any format in file order; raise `SetupError` with the line if invalid."""
-    if not path.exists():
+    if not path.exists() and "*" not in str(path):
         raise SetupError(
             f"there is no file {str(path)!r}: name a file in the format that 'askgraph batch' "
             "writes"
         )
     locations: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
-    folder_files = (*path.glob("*.jsonl*"), *path.glob("*/*result_set.json*"))
-    for file in [path] if path.is_file() else sorted(folder_files):
-        system = file if file.parent == path else file.parent
-        method = None if file == path else system.name.partition(".jsonl")[0]
+    for file, method in _find_files(path):
         published = _read_published(file)
         for location, record in _iterate_records(file):
             try:
@@ -99,6 +96,19 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
     return tuple(predictions)
 
 
+def _find_files(path: Path) -> Iterator[tuple[Path, str | None]]:
+    """Yield the files of a folder or a pattern, each with the name of its system, or one file."""
+    if path.is_file():
+        yield path, None
+        return
+    folder = next(part for part in (path, *path.parents) if "*" not in str(part))
+    pattern = str(path.relative_to(folder))
+    for name in ("*.jsonl*", "*/*result_set.json*") if folder == path else (pattern,):
+        for file in sorted(folder.glob(name)):
+            system = file.parent if "*" in str(Path(name).parent) else file
+            yield file, system.name.partition(".json")[0]
+
+
 def _iterate_records(path: Path) -> Iterable[tuple[str, formats.Record | str]]:
     match _load_json(path):
         case {"questions": list(items)}:
@@ -106,7 +116,7 @@ def _iterate_records(path: Path) -> Iterable[tuple[str, formats.Record | str]]:
                 {"answers": None, **item} if isinstance(item, dict) else item for item in items
             ]
             return formats.number_records(path, lines)
-        case dict(content) if "id" not in content:
+        case dict(content) if content.keys().isdisjoint(_ID_KEYS):
             return ((f"{path}, {name!r}", _to_line(name, item)) for name, item in content.items())
         case list(items):
             return formats.number_records(path, items)
@@ -136,7 +146,9 @@ def _to_line(name: str, item: object) -> formats.Record | str:
 
 def _read_published(path: Path) -> dict[str, float]:
     """Return the published F1 of questions from a file, or from the scores beside it."""
-    stem = re.sub(r"((system|pred)_)?result_set\.json(\.gz)?$|jsonl(\.gz)?$", "", path.name)
+    stem = re.sub(
+        r"((system_|pred_)?result_set|answers)\.json(\.gz)?$|jsonl(\.gz)?$", "", path.name
+    )
     endings = ("evaluation.json", "eval.json", "results.json")
     files = (path.with_name(stem + ending) for ending in endings)
     content = _load_json(next(filter(Path.is_file, files), path))
