@@ -57,12 +57,8 @@ def knowing(asked: dict[str, Any]) -> list[Turn] | dict[str, Any]:
 
 def linked(iris: list[str]) -> dict[str, Any]:
     """What ReFinED and Falcon say of a text, both in one."""
-    return {
-        "spans": [
-            {"start": 0, "ln": 1, "predicted_entity": {"wikidata_entity_id": iri}} for iri in iris
-        ],
-        "entities_wikidata": [{"URI": iri, "surface form": ""} for iri in iris],
-    }
+    spans = [{"start": 0, "ln": 1, "predicted_entity": {"wikidata_entity_id": iri}} for iri in iris]
+    return {"spans": spans, "entities_wikidata": [{"URI": iri, "surface form": ""} for iri in iris]}
 
 
 def pipeline(folder: Path) -> Path:
@@ -85,14 +81,8 @@ def pipeline(folder: Path) -> Path:
             known.add_alias(name, [SPACE + name], [1.0])
         return known
 
-    example = Example.from_dict(
-        made.make_doc("Mars is large"),
-        {
-            "links": {(0, 4): {f"{SPACE}Mars": 1.0}},
-            "entities": [(0, 4, "THING")],
-            "sent_starts": [1, 0, 0],
-        },
-    )
+    links = {"links": {(0, 4): {f"{SPACE}Mars": 1.0}}, "entities": [(0, 4, "THING")]}
+    example = Example.from_dict(made.make_doc("Mars is large"), {**links, "sent_starts": [1, 0, 0]})
     linker.initialize(lambda: [example], nlp=made, kb_loader=things)
     made.to_disk(folder)
     return folder
@@ -122,17 +112,14 @@ def place(tmp_path: Path) -> Path:
 
 def arguments(place: Path, paper: str, server: LlmServer, *more: str) -> list[str]:
     server.knows = knowing
-    own: list[str] = []
+    own = ["--model", "scripted"]
     if paper != "representations":
-        needs = read_paper(paper).needs
-        own = ["--model", "scripted", "--examples", str(QUESTIONS)]
-        for name, how in needs.items():
+        own += ["--examples", str(QUESTIONS)]
+        for name, how in read_paper(paper).needs.items():
             what = (
                 "hashed" if "embedder" in how else server.base if "address" in how else "scripted"
             )
             own += ["--with", f"{name}={pipeline(place / 'spacy') if name == 'spaCy' else what}"]
-    else:
-        own = ["--model", "scripted"]
     return [
         "study", paper, str(QUESTIONS), "-g", "space", "--limit", "2",
         "--set", f"base_url={server.base}/v1", "--set", "provider=openai",
@@ -246,6 +233,21 @@ def test_questions_that_failed_are_told_under_the_table(place: Path, llm_server:
     assert [row["F1"] for row in sheet["rows"]] == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
+def test_with_kept_replies_a_study_asks_no_model(place: Path, llm_server: LlmServer) -> None:
+    llm_server.knows = knowing
+    table = f'[models.kept]\nmodel = "m"\nbase_url = "{llm_server.base}/v1"\ncache = true\n'
+    with (place / "askgraph.toml").open("a") as file:
+        file.write(table)
+    given = ["study", "text2sparql", str(QUESTIONS), "-g", "space", "--limit", "2", "--json"]
+    given += ["--model", "kept", "--examples", str(QUESTIONS), "--workspace", str(place)]
+    call([*given, "--out", str(place / "first")])
+    asked = len(llm_server.bodies)
+    sheets = call([*given, "--out", str(place / "again")])
+
+    assert [[row["F1"] for row in sheet["rows"]] for sheet in sheets] == [[1.0, 1.0]] * 2
+    assert len(llm_server.bodies) == asked == 8
+
+
 def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
     place: Path, llm_server: LlmServer
 ) -> None:
@@ -258,10 +260,8 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
     resumed = call([*given, "--out", str(place / "killed")])
 
     assert 9 <= done < before and len(llm_server.bodies) - between == before - done
-    for sheets in (whole, resumed):
-        for sheet in sheets:
-            for row in sheet["rows"]:
-                row.pop("seconds", None)
+    for row in (row for sheet in (*whole, *resumed) for row in sheet["rows"]):
+        row.pop("seconds", None)
     assert resumed == whole
 
 
