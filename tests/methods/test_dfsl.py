@@ -20,7 +20,7 @@ from askgraph.endpoint import CountingEndpoint
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
-from askgraph.llm import Choice
+from askgraph.llm import Choice, TokenLogprob
 from askgraph.methods.dfsl import Dfsl
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Draft, Question, Refusal, Thought
@@ -73,9 +73,9 @@ def test_of_equal_examples_the_nearest_or_each_but_itself_is_shown(moons: Knowle
     again = replace(EXAMPLES[0], question="Which are the moons that orbit Mars?")
     graph = replace(moons, examples=(EXAMPLES[0], again))
 
-    for diverse, number in ((True, 1), (False, 2)):
-        _, model = run([GOOD], graph, k=5, diverse=diverse)
-        assert told(model).count("?m onto:orbits :Mars") == number
+    for settings, number in (({}, 1), ({"preset": "paper", "links": "linked", **ONE}, 2)):
+        _, model = run([GOOD], graph, k=5, **settings)
+        assert told(model).count("orbit Mars?") == number
     _, model = run([GOOD], moons, question="which moons orbit mars", k=3)
     assert "?m onto:orbits :Mars" not in told(model)
 
@@ -157,11 +157,9 @@ def test_what_is_left_out_is_in_no_part_of_the_prompt(
 
 
 def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
-    examples = (
-        QueryExample("Name a thing", EX + "SELECT ?x { :Mars onto:code ?x }"),
-        QueryExample("Name another", EX + "SELECT ?x { :Io onto:orbits ?x }"),
-    )
-    graph = replace(moons, examples=examples)
+    thing = QueryExample("Name a thing", EX + "SELECT ?x { :Mars onto:code ?x }")
+    other = QueryExample("Name another", EX + "SELECT ?x { :Io onto:orbits ?x }")
+    graph = replace(moons, examples=(thing, other))
     given = ("http://example.org/Mars", "http://example.org/onto#orbits")
     asked = Question("Name one more", given=given)
 
@@ -175,10 +173,20 @@ def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
     assert nearest("relations") == "Name a"
 
 
+def test_the_nearest_example_is_found_by_meaning_with_an_embedder(moons: KnowledgeGraph) -> None:
+    texts = ("What orbits Jupiter? Which moons?", "Which moons has Jupiter?")
+    query = EX + "SELECT ?m { ?m onto:orbits :Jupiter }"
+    graph = replace(moons, examples=tuple(QueryExample(text, query) for text in texts))
+    for embedder, nearest in (("hashed", texts[0]), ("", texts[1])):
+        _, model = run([GOOD], graph, k=1, match="question", embedder=embedder)
+        assert re.findall(r"Question: (.*)", told(model)) == [nearest, ASKED]
+
+
 def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
     moons: KnowledgeGraph,
 ) -> None:
-    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
+    said = ((FLIPPED, -2.0), (GOOD, -0.1), (GOOD, -0.2))
+    beams = [Choice(text, logprobs=(TokenLogprob("", sure),)) for text, sure in said]
 
     trace, model = run([beams], moons, hypotheses="beams", n=3)
     paper, published = run([beams], moons, question=LINKED, preset="paper")
@@ -186,7 +194,7 @@ def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
     for [sent] in (model.requests, published.requests):
         assert sent.beams and sent.n == 3 and sent.max_tokens
     drafts = [step.query for step in trace.steps if isinstance(step, Draft)]
-    assert drafts[0] == "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
+    assert [f"<sparql>{query}</sparql>" for query in drafts] == [FLIPPED, GOOD]
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     [draft] = [step for step in paper.steps if isinstance(step, Draft)]
     assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(paper.outcome, Refusal)
@@ -275,13 +283,8 @@ def test_an_index_of_many_examples_is_opened_by_the_next_process(
 ) -> None:
     (tmp_path / "moons.ttl").write_text(MOONS)
     Workspace(tmp_path / "workspace").add("moons", [tmp_path / "moons.ttl"])
-    lines = (
-        {
-            "question": f"Which moons orbit planet {n}?",
-            "sparql": f"{EX}SELECT ?m {{ ?m :in :P{n} }}",
-        }
-        for n in range(1_100)
-    )
+    asks = enumerate(f"{EX}SELECT ?m {{ ?m :in :P{n} }}" for n in range(1_100))
+    lines = ({"question": f"Which moons orbit planet {n}?", "sparql": query} for n, query in asks)
     (tmp_path / "many.jsonl").write_text("\n".join(map(json.dumps, lines)))
     kept = tmp_path / "workspace" / "data" / "moons" / "indices" / "kept"
 

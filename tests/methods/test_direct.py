@@ -51,7 +51,7 @@ def test_a_yes_or_no_is_one(moons: KnowledgeGraph, yes: bool) -> None:
     assert isinstance(trace.outcome, Answer) and trace.outcome.boolean is yes
 
 
-@for_each("reply", [said(known=False), said(), "I cannot say.", ""])
+@for_each("reply", [said("Io", known=False), said(), "I cannot say.", ""])
 def test_what_the_model_does_not_know_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
     trace, _ = asked(moons, reply, "Which moons orbit Jupiter?")
 

@@ -66,16 +66,19 @@ def test_the_boundaries_of_things_and_of_classes_are_settings(
     assert (shown in found) if shown else not found
 
 
-def test_as_published_a_resource_is_all_of_its_triples(moons: KnowledgeGraph) -> None:
-    replies = [
-        "Act: deref('http://example.org/Io')",
-        f"Act: query('{ALL}') | success('I looked at  Io.')",
-    ]
+def test_as_published_a_resource_is_all_of_its_triples(
+    moons: KnowledgeGraph, local: KnowledgeGraph
+) -> None:
+    looks = " | ".join(f"deref('http://example.org/{name}')" for name in ("Io", "Jupiter"))
+    body = "Act: deref('https://example.org/space/ontology#CelestialBody')"
 
+    replies = [f"Act: {looks}", f"Act: query('{ALL}') | success('I looked at  Io.')"]
     trace, model = run(replies, moons, preset="paper")
+    _, other = run([body, "Act: fail('')"], local, preset="paper")
 
     shown = told(model, 1)
-    assert '"Io"@de' in shown and '"Io"@en' in shown and "onto:orbits :Jupiter" in shown
+    assert '"Io"@de' in shown and '"Io"@en' in shown and "ont:CelestialBody" in told(other, 1)
+    assert shown.count("onto:orbits :Jupiter") == 1 and "ont:Moon" not in told(other, 1)
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.interpretation == "I looked at Io."
     assert (model.requests[0].temperature, model.requests[0].top_p) == (0.0, 1.0)

@@ -11,12 +11,14 @@ from tests.each import for_each
 from tests.methods.moons_asked import last_message as told
 from tests.methods.moons_asked import names, run_method
 
-from askgraph.errors import Overloaded, SetupError
+from askgraph.endpoint import CountingEndpoint
+from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import Assistant, Choice, Finish, Request, ToolCall, ToolResult
 from askgraph.llm.scripted import ScriptedModel, ScriptedReply
 from askgraph.methods.grasp import Grasp
+from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, PreviousQuestion, Prompt, Question, Refusal, ToolUse
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
@@ -24,17 +26,11 @@ ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
 BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
 DONE = '{"status": "done", "feedback": "Good."}'
-
-
 FOLLOWING = Question("Which moons orbit Mars?", before=(PreviousQuestion("Moons?", ALL),))
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
     return ToolCall("1", tool, json.dumps(arguments))
-
-
-def calls(*several: ToolCall) -> Choice:
-    return Choice(calls=several, finish=Finish.CALLS)
 
 
 def answered(query: str, *columns: str, **more: object) -> ToolCall:
@@ -60,16 +56,15 @@ def test_an_answer_at_once_takes_one_call_of_the_model(moons: KnowledgeGraph) ->
 @pytest.mark.parametrize("by", ["similar", "random"])
 def test_as_many_examples_are_shown_as_are_wanted(moons: KnowledgeGraph, by: str) -> None:
     query = "SELECT ?m {{ ?m <http://example.org/onto#orbits> <http://example.org/P{}> }}"
-    examples = tuple(
-        QueryExample(f"Which moons orbit planet {n}?", query.format(n)) for n in range(9)
-    )
+    text = "Which moons orbit planet {}?"
+    examples = tuple(QueryExample(text.format(n), query.format(n)) for n in range(9))
     graph = replace(moons, examples=examples)
 
-    _, model = run(
-        [answered(ALL, "moon")], graph, shots=7, shots_by=by, propose=False, guarded=False
-    )
+    settings: dict[str, Any] = {"shots": 7, "shots_by": by, "propose": False, "guarded": False}
+    _, model = run([answered(ALL, "moon")], graph, **settings)
 
     assert told(model, 0).count("Which moons orbit planet") == 7
+    assert ("Similar questions" in told(model, 0)) is (by == "similar")
 
 
 def test_similar_examples_may_be_those_whose_embeddings_are_near(moons: KnowledgeGraph) -> None:
@@ -87,6 +82,11 @@ def test_similar_examples_may_be_those_whose_embeddings_are_near(moons: Knowledg
     assert "Neptune" in looked.observation.text
 
 
+class Late(CountingEndpoint):
+    async def select(self, query: str, **bounds: Any) -> SelectResult:
+        raise TimedOut(f"no reply in {bounds['timeout']} s")
+
+
 def test_as_published_a_query_runs_as_it_is_and_its_error_is_told_as_it_is(
     moons: KnowledgeGraph,
 ) -> None:
@@ -96,8 +96,11 @@ def test_as_published_a_query_runs_as_it_is_and_its_error_is_told_as_it_is(
     first = call("execute", query=repaired, graph=moons.name)
     trace, model = run([first, final], moons, preset="paper")
     _, other = run([call("execute", query=repaired), answered(ALL, "moon")], moons)
+    late = replace(moons, endpoint=Late(moons.endpoint))
+    _, waiting = run([first, first], late, preset="paper", steps=2)
 
     assert "the query failed" in told(model, 1) and "the query failed" not in told(other, 1)
+    assert "the query failed: no reply in 60.0 s" in told(waiting, 1)
     assert isinstance(trace.outcome, Answer) and trace.outcome.is_empty
 
 
@@ -109,15 +112,26 @@ def test_sets_of_tools_and_further_tools_are_named_together(moons: KnowledgeGrap
 
 
 def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: KnowledgeGraph) -> None:
-    two = calls(
-        replace(call("execute", query=ALL), id="a"), replace(call("execute", query=BIG), id="b")
-    )
-    trace, model = run([two, answered(BIG, "moon")], moons)
+    two = (replace(call("execute", query=text), id=name) for name, text in (("a", ALL), ("b", BIG)))
+    trace, model = run([Choice(calls=tuple(two)), answered(BIG, "moon")], moons)
 
     results = [m for m in model.requests[1].messages if isinstance(m, ToolResult)]
     assert [result.call for result in results] == ["a", "b"]
     uses = [use.call for use in trace.steps if isinstance(use, ToolUse) and use.call]
     assert uses == ["a", "b", "1"]
+
+
+def test_as_published_a_hundred_turns_are_one_context(moons: KnowledgeGraph) -> None:
+    def thinks(request: Request) -> ScriptedReply:
+        query = f"SELECT * {{ ?a ?b ?c . ?d ?e ?f }} # {len(request.messages)}"
+        return Choice("I look.", calls=(call("execute", query=query, graph="moons"),))
+
+    _, model = run(thinks, moons, preset="paper")
+    last = model.requests[-1].messages
+    assert [len(request.messages) for request in model.requests] == list(range(2, 202, 2))
+    assert all(request.messages == last[: len(request.messages)] for request in model.requests)
+    assert {len(str(message)) > 500 for message in last[3::2]} == {True}, "no result is shortened"
+    assert {getattr(message, "text", "") for message in last[2::2]} == {"I look."}
 
 
 @for_each(
@@ -162,12 +176,12 @@ def test_the_last_query_that_can_be_an_answer_is_taken(
 def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
     moons: KnowledgeGraph,
 ) -> None:
-    trace, _ = run([call("cancel", reason="No comets here.", query=ALL)], moons)
+    trace, _ = run([call("cancel", reason="No comets here.", query=BIG)], moons)
 
     assert isinstance(trace.outcome, Refusal)
     assert trace.outcome.reason == "No comets here."
     assert trace.outcome.best is not None and trace.outcome.best.confidence <= 0.3
-    assert names(trace.outcome.best) == {"Io", "Europa"}
+    assert names(trace.outcome.best) == {"Io"}, "as queried, not as proposed"
 
 
 def explores(request: Request) -> ScriptedReply:

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.each import for_each
@@ -45,8 +46,8 @@ def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeG
 
 @for_each(
     ("setting", "with_it", "without"),
-    ({"shots": 1}, ["orbit Mars"], ["the code of Mars"]),
-    ({"classes": 1}, ["onto:Moon EXTRA"], ["onto:Planet EXTRA"]),
+    ({"shots": 0}, ["onto:Moon EXTRA"], ["orbit Mars"]),
+    ({"classes": 0}, ["orbit Mars"], ["onto:Moon EXTRA"]),
     ({"names": False}, ["Shapes:"], ["Perhaps named"]),
     ({"without": "properties"}, ['onto:Moon  # "moon": 3 instances'], ["EXTRA", "onto:radius"]),
     ({"without": "ranges"}, ["onto:radius", "1821.6"], ["xsd:decimal", "{ a [ onto:Planet ] }"]),
@@ -68,12 +69,9 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
 def test_as_published_each_sub_question_has_examples_and_each_class_its_shape(
     moons: KnowledgeGraph,
 ) -> None:
+    code, both = '["What is the code of Mars?"]', '["moon", "planets"]'
     for steps, classes, shown in (
-        (
-            '["What is the code of Mars?"]',
-            '["moon", "planets"]',
-            {"Which", "What", "moon", "planet"},
-        ),
+        (code, both, {"Which", "What", "moon", "planet"}),
         ("[]", '["planet"]', {"Which", "planet"}),
     ):
         split = f'{{"steps": {steps}, "classes": {classes}}}'
@@ -94,11 +92,9 @@ def test_properties_come_by_frequency_or_by_their_names(moons: KnowledgeGraph) -
 
 
 def test_examples_may_come_from_a_file_instead(moons: KnowledgeGraph, tmp_path: Path) -> None:
-    other = {
-        "question": "Which moons orbit Saturn?",
-        "sparql": EX + "ASK { ?m onto:orbits :Saturn }",
-    }
-    (tmp_path / "questions.jsonl").write_text(json.dumps({"id": "1", "lang": "en", **other}))
+    query = EX + "ASK { ?m onto:orbits :Saturn }"
+    other = {"id": "1", "lang": "en", "question": "Which moons orbit Saturn?", "sparql": query}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(other))
 
     _, model = run([GOOD], moons, examples=str(tmp_path / "questions.jsonl"))
 
@@ -111,9 +107,10 @@ def test_examples_are_found_by_meaning_with_an_embedder(moons: KnowledgeGraph) -
     near, far = "What orbits Jupiter? Which moons?", "Which moons has Jupiter?"
     query = EX + "SELECT ?m { ?m onto:orbits :Jupiter }"
     graph = replace(moons, examples=(QueryExample(near, query), QueryExample(far, query)))
-    for embedder, shown, other in (("hashed", near, far), ("", far, near)):
-        _, model = run([GOOD], graph, embedder=embedder, shots=1, diverse=False)
-        assert shown in told(model) and other not in told(model)
+    split, paper = '{"steps": [], "classes": ["moons planets moon"]}', {"preset": "paper"}
+    for embedder, shown, cls in (("hashed", near, "moon"), ("", far, "planet")):
+        _, model = run([split, GOOD, ""], graph, embedder=embedder, shots=1, classes=1, **paper)
+        assert re.findall(r"^- (.*?)(?: \(.*)?$", told(model, 1), re.MULTILINE)[-2:] == [shown, cls]
 
 
 @pytest.mark.parametrize(("room", "most"), [(4_000, 5_000), (8_000, 9_000)])
@@ -132,9 +129,9 @@ def test_the_message_stays_below_its_bound(moons: KnowledgeGraph, room: int, mos
     assert "Question 19?" in told(model) and "Question: Which moons orbit" in told(model)
 
 
-@pytest.mark.parametrize("shots", [10, 20])
-def test_as_many_examples_are_shown_as_are_asked_for_if_there_is_room(
-    moons: KnowledgeGraph, shots: int
+@for_each(("settings", "number"), ({}, 10), ({"shots": 20}, 20))
+def test_ten_classes_and_as_many_examples_are_shown_or_as_many_as_are_asked_for(
+    local: KnowledgeGraph, settings: dict[str, Any], number: int
 ) -> None:
     query = "PREFIX onto: <http://example.org/onto#> SELECT ?m {{ ?m onto:orbits ?x }} LIMIT {}"
     long = "and say in many words what else there is to say of each of them, please, of all of them"
@@ -142,8 +139,9 @@ def test_as_many_examples_are_shown_as_are_asked_for_if_there_is_room(
         QueryExample(f"Which moons orbit planet {n} {long}?", query.format(1 + n))
         for n in range(60)
     )
-    graph = replace(moons, examples=examples)
+    graph, alone = replace(local, examples=examples), {"decompose": False, "interpret": False}
 
-    _, model = run([GOOD], graph, preset="paper", shots=shots, decompose=False, interpret=False)
+    _, model = run([GOOD], graph, preset="paper", revisions=0, **{**alone, **settings})
 
-    assert told(model).count("Which moons orbit planet") == shots
+    assert told(model).count("Which moons orbit planet") == number
+    assert told(model).count("\nshape:") == 10

@@ -227,16 +227,20 @@ async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGra
 async def test_what_is_observed_as_published(tmp_path: Path) -> None:
     names = {"": "http://example.org/", "onto": "http://example.org/onto#"}
     wrong, right = "SELECT ?m { ?m onto:orbits :Jupiter FILTER(?m > }", "SELECT ?m { ?m ?p ?o }"
+    wide = right.replace("?m {", f"?m {' '.join(f'({n} AS ?c{n})' for n in range(10))} {{")
     calls = (
         calling("search_entity", query="moon Jupiter"),
         calling("search_property", query="orbits"),
         calling("search_object_of_property", property="onto:code", query=""),
+        calling("list", predicate="onto:radius"),
         calling("execute", query=wrong),
-        calling("execute", query=right),
+        calling("execute", query=wide),
     )
     turns = (Choice(calls=calls), calling("answer", query=right, text="Two."), AGAIN, GIVES_UP)
-    acts = (f"search('moon orbits') | query('{wrong}')", f"query('{right}')", "fail('')")
-    with served(MOONS, tmp_path, prefixes=names) as (graph, _):
+    searches = "search('planet orbits') | search('moon')"
+    acts = (f"{searches} | query('{wrong}')", f"query('{right}')", "fail('')")
+    more = (f':m{n} rdfs:label "moon {n}" ; onto:radius {n} .' for n in range(12))
+    with served("\n".join((MOONS, *more)), tmp_path, prefixes=names) as (graph, _):
         model = ScriptedModel(turns)
         method = Grasp(model, preset="paper", feedback="always", feedbacks=1)
         await prompts(method, [replace(graph, name="moons")])

@@ -67,7 +67,7 @@ def test_a_graph_behind_an_endpoint_gets_examples_too(tmp_path: Path) -> None:
 
 def test_a_model_writes_examples_and_those_with_a_result_are_kept(workspace: Workspace) -> None:
     counted = "SELECT (COUNT(?m) AS ?n) { ?m a ont:Moon }"
-    pairs = (("How many moons?", counted), ("What?", "SELECT * { ?x ont:orbits space:Io }"))
+    pairs = (("How many of them?", counted), ("What?", "SELECT * { ?x ont:orbits space:Io }"))
     items = [{"question": text, "query": query} for text, query in (*pairs, ("Why?", "SELECT"))]
     model = ScriptedModel([json.dumps({"examples": items})])
     account, models = BudgetAccount(ModelBudget(), scope="run"), Models(workspace.folder)
@@ -76,6 +76,6 @@ def test_a_model_writes_examples_and_those_with_a_result_are_kept(workspace: Wor
     made = generate_examples(workspace, number=3, rephraser=writer, invent=True)
 
     [kept] = [one.example for _, one in list_stored(workspace)]
-    assert (made.drafted, kept.question, kept.origin) == (3, "How many moons?", "generated")
+    assert (made.drafted, kept.question, kept.origin) == (3, "How many of them?", "generated")
     assert kept.confirmation and kept.confirmation.by == "scripted"
     assert "ont:orbits" in str(model.requests[0].messages[-1])

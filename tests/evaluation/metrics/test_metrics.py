@@ -168,6 +168,7 @@ def test_rows_that_repeat() -> None:
     # A repeated gold row must be found as often.
     score = sets.best_column_multiset(column("Io"), column("Io", "Io"))
     assert (score.precision, score.recall) == (1.0, 0.5)
+    assert sets.best_column_multiset(column("Io", "Io"), column("Io", "Io")).f1 == 1.0
     # More columns cost nothing.
     labelled = ResultTable.from_json(
         ["label", "x"], [["the moon Io", "Io"], ["the moon Europa", "Europa"]]

@@ -61,6 +61,7 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
 def test_figures_of_papers() -> None:
     # Figures are those of their benchmark.
     [table] = studies.read_paper("grasp").select_tables(["6"])
+    assert all(row.settings.get("tools", "S_E") == row.name for row in table.rows)
     row = next(row for row in table.rows if row.name == "S_E")
     assert row.published["row_assignment"]["QALD-7"] == 73.5
     [table] = studies.read_paper("multi-stage").select_tables(["4"])
@@ -104,7 +105,7 @@ def asked(sparql: str) -> GoldQuestion:
 
 QUERIES = (
     "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(YEAR(?z) = 2000) }",
-    "SELECT (COUNT(*) AS ?n) { ?x <urn:limit> 'ORDER BY' } GROUP BY ?x",
+    "SELECT (COUNT(*) AS ?n) { ?x <urn:limit> ' ORDER BY ' } GROUP BY ?x",
     "ASK { <urn:a> <urn:p> ?x }",
     "SELECT ?x { broken",
 )
