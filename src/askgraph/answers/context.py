@@ -5,6 +5,7 @@ Mass of Mars: 6.417 × 10²³ kg    → 7th of 8 planets, between Venus and Merc
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,7 @@ class RankedEntity:
     entity: NamedNode
     value: Literal
     is_answer: bool
+    is_joint: bool  # whether another thing has the same rank
 
 
 @dataclass(frozen=True)
@@ -149,13 +151,15 @@ def _rank_rows(rows: Iterable[Row], answers: Collection[object]) -> list[RankedE
             and value.datatype.value in _RANKED_DATATYPES
         ):
             values.setdefault(entity, value)
-    ranked: list[RankedEntity] = []
-    for position, (entity, value) in enumerate(values.items(), start=1):
-        is_tied = ranked and ranked[-1].value == value
-        rank = ranked[-1].rank if is_tied else position
-        is_answer = entity in answers or value in answers
-        ranked.append(RankedEntity(rank, entity, value, is_answer))
-    return ranked
+    counts, ranks = Counter(values.values()), dict[Literal, int]()
+    for position, value in enumerate(values.values(), start=1):
+        ranks.setdefault(value, position)
+    return [
+        RankedEntity(
+            ranks[value], entity, value, entity in answers or value in answers, counts[value] > 1
+        )
+        for entity, value in values.items()
+    ]
 
 
 def _find_lone_entity(tree: Query) -> NamedNode | None:

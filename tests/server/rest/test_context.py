@@ -18,7 +18,7 @@ def context_of(client: Visitor, question: str) -> dict[str, Any]:
 
 def rows_of(context: dict[str, Any]) -> str:
     return ", ".join(
-        f"{'*' if row['is_answer'] else ''}{row['rank']} {row['entity']['label']}"
+        f"{'*' * row['is_answer']}{'=' * row['is_joint']}{row['rank']} {row['entity']['label']}"
         for row in context["ranking"]
     )
 
@@ -28,7 +28,7 @@ SUPERLATIVES = {
     "What is the smallest planet?": "*1 Mercury, 2 Mars, 3 Venus, 4 Earth, 5 Neptune",
     "Which planets are the three largest?": "*1 Jupiter, *2 Saturn, *3 Uranus, 4 Neptune, 5 Earth, "
     "6 Venus, 7 Mars",
-    "Which planet has the most moons?": "*1 Saturn, 2 Jupiter, 3 Neptune, 3 Uranus, 5 Mars",
+    "Which planet has the most moons?": "*1 Saturn, 2 Jupiter, =3 Neptune, =3 Uranus, 5 Mars",
     "When was the first crewed mission?": "*1 Vostok 1, 2 Mercury-Redstone 3, "
     "3 Mercury-Redstone 4, 4 Vostok 2, 5 Mercury-Atlas 6",
 }

@@ -194,6 +194,7 @@ class RankedView(BaseModel):
     entity: CellView
     value: CellView
     is_answer: bool = Field(description="Whether the answer is about it.")
+    is_joint: bool = Field(description="Whether another thing has the same rank.")
 
 
 class ContextView(BaseModel):

@@ -31,9 +31,10 @@ export function Ranking({ value, graph }: { value: ContextView; graph: string })
   const nameOf = (cell: CellView) => textOf(cell, locale.value);
   const own = value.ranking.find((one) => one.is_answer);
   const rows = value.class ? value.ranking : value.ranking.filter((one) => !one.is_answer);
+  const placeOf = own?.is_joint ? say.jointPlaceOf : say.placeOf;
   const title =
     value.class && own
-      ? say.placeOf(nameOf(own.entity), own.rank, value.total ?? 0, nameOf(value.class))
+      ? placeOf(nameOf(own.entity), own.rank, value.total ?? 0, nameOf(value.class))
       : say.runnersUp;
   return (
     <table class="ranking">
@@ -41,7 +42,9 @@ export function Ranking({ value, graph }: { value: ContextView; graph: string })
       <tbody>
         {rows.map((one) => (
           <tr key={one.entity.value} class={one.is_answer ? "own" : ""}>
-            <td class="number muted">{formatNumber(one.rank)}</td>
+            <td class="number muted">
+              {one.is_joint ? say.joint(one.rank) : formatNumber(one.rank)}
+            </td>
             <th scope="row">
               <Named href={thingAddress(graph, one.entity.value)}>{nameOf(one.entity)}</Named>
             </th>
