@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, count, islice
+from itertools import combinations, count, islice, takewhile
 from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -241,11 +241,8 @@ def get_arrangement(query: Query) -> RowArrangement | None:
     names |= {
         variable: variable.value for variable, _ in query.order if isinstance(variable, Variable)
     } | names
-    order = (
-        (names[expression], is_descending)
-        for expression, is_descending in query.order
-        if expression in names
-    )
+    named = takewhile(lambda criterion: criterion[0] in names, query.order)
+    order = ((names[expression], is_descending) for expression, is_descending in named)
     conditions = tuple(condition for _, condition in _find_conditions(query))
     columns = tuple(name for name, _ in _list_columns(query))
     hidden = tuple(name for name in _list_hidden(query) if name not in columns)
@@ -392,7 +389,7 @@ def _get_expression(query: Query, column: str) -> Expression:
 
 def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:
     """Yield the conditions that compare a column with a value, each with its node."""
-    names = _map_names(query)
+    names = {Variable(name): name for name in _list_hidden(query)} | _map_names(query)
     filters = [(node, node.condition) for node in query.where.elements if isinstance(node, Filter)]
     for node, test in [*filters, *((node, node) for node in query.having)]:
         if not isinstance(test, Call) or len(test.arguments) != 2:
