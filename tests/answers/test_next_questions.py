@@ -136,19 +136,22 @@ def test_what_the_thing_has_is_offered_for_a_property_that_is_not_known(
     [
         (
             "Why is Pluto not a planet?",
-            "No reading of the question uses 'Pluto'. For Pluto there is: year of discovery, "
-            "discoverer, diameter and orbital period.",
+            "The link between 'Pluto' and the rest of the question is not clear. For Pluto there "
+            "is: year of discovery, discoverer, diameter and orbital period.",
         ),
         (
             "Which books are there?",
             "Nothing in the graph matches 'books'. It holds astronauts, robotic missions, crewed "
             "missions, scientists, moons and 17 more kinds of things.",
         ),
-        ("What is the largest city in Texas?", "No reading of the question uses 'largest'."),
+        (
+            "What is the largest city in Texas?",
+            "The link between 'largest' and the rest of the question is not clear.",
+        ),
         (
             "Who taught Sagan to dance?",
-            "The graph seems to hold nothing on 'taught'. The graph has names with 'Sagan', but no "
-            "reading of the question connects them.",
+            "The graph seems to hold nothing on 'taught'. The graph has names with 'Sagan', but "
+            "nothing that links them as the question does.",
         ),
     ],
 )

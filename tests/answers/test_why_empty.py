@@ -62,7 +62,7 @@ async def test_what_comes_after_the_patterns_is_named(small: Counting) -> None:
 async def test_it_reads_as_a_sentence(small: Counting) -> None:
     query = PREFIX + "SELECT ?x { ?x a :Planet ; :mass ?m FILTER(?m > 100) }"
     assert await explain_empty_result(query, small) == (
-        "Without “mass is more than 100” there are results; with it there are none. "
+        "Everything else has results, but “mass is more than 100” fits none of them. "
         "Alternatives: without this condition: 2 results; the highest value is 48.7: 1 result."
     )
 
@@ -72,20 +72,21 @@ async def test_it_reads_as_a_sentence(small: Counting) -> None:
     [
         (
             "de",
-            "Ohne „Dinge mit „mass“ über 100“ gibt es Ergebnisse, damit keine. Stattdessen: "
-            "ohne diese Bedingung: 2 Ergebnisse; der höchste Wert ist 48.7: 1 Ergebnis.",
+            "Alles andere hat Ergebnisse, aber „Dinge mit „mass“ über 100“ trifft auf keines zu. "
+            "Stattdessen: ohne diese Bedingung: 2 Ergebnisse; der höchste Wert ist 48.7: "
+            "1 Ergebnis.",
         ),
         (
             "fr",
-            "Sans « Éléments avec « mass » supérieur à 100 », il y a des résultats ; avec, il n’y "
-            "en a aucun. À la place : sans cette condition : 2 résultats; la valeur la plus haute "
-            "est 48.7 : 1 résultat.",
+            "Tout le reste a des résultats, mais « Éléments avec « mass » supérieur à 100 » ne "
+            "vaut pour aucun d’eux. À la place : sans cette condition : 2 résultats; la valeur la "
+            "plus haute est 48.7 : 1 résultat.",
         ),
         (
             "es",
-            "Sin «Elementos con «mass» mayor que 100» hay resultados; con ello no hay ninguno. "
-            "En su lugar: sin esta condición: 2 resultados; el valor más alto es 48.7: "
-            "1 resultado.",
+            "Todo lo demás tiene resultados, pero «Elementos con «mass» mayor que 100» no se "
+            "cumple en ninguno. En su lugar: sin esta condición: 2 resultados; el valor más alto "
+            "es 48.7: 1 resultado.",
         ),
     ],
 )

@@ -204,7 +204,7 @@ def test_the_answers_of_queries(client: Visitor) -> None:
     nothing = "SELECT ?m { ?m a ont:Moon ; ont:orbits space:Venus }"
     told = sent(client, "answer", nothing, language="de")
     assert told["why_empty"] == (
-        "Ohne „etwas (Mond) · umkreist · Venus“ gibt es Ergebnisse, damit keine."
+        "Alles andere hat Ergebnisse, aber „etwas (Mond) · umkreist · Venus“ trifft auf keines zu."
     )
     # A result without columns is an answer of rows that hold nothing.
     told = sent(client, "answer", "SELECT * { VALUES () { () () } }")
