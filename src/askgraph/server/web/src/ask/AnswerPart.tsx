@@ -336,7 +336,9 @@ function Notes({ answer, turn, findings, standing }: NotesProps) {
         </Note>
       )}
       {cut_short && <Note look="warn" text={named(say.cutShort, cut_short)} />}
-      {truncated && <Note text={named(say.cutOff, truncated.reason)} />}
+      {truncated && answer.total <= answer.cells.length && (
+        <Note text={named(say.cutOff, truncated.reason)} />
+      )}
       {confirmed && (
         <Note look="good">
           <p>
