@@ -75,15 +75,15 @@ test("unbound values are passed over", () => {
   });
 });
 
-test("a sentence is cut at the things that it names", () => {
+test("a sentence is cut at the things that it names, and numbers stay with their units", () => {
   const cells = [[thing("Io")], [thing("Titan")], [thing("Europa")]];
-  const sentence = "Io (3,643 km), Titan and 9 more are moons.";
+  const sentence = "Io (3,643 km), Titan (1.3 × 10²³ kg) and 9 more are 11 of 42 moons.";
   assert.deepEqual(piecesOf(answer({ cells, sentence })), [
     "",
     thing("Io"),
-    " (3,643 km), ",
+    " (3,643\u00a0km), ",
     thing("Titan"),
-    " and 9 more are moons.",
+    " (1.3\u00a0×\u00a010²³\u00a0kg) and 9\u00a0more are 11\u00a0of\u00a042\u00a0moons.",
   ]);
 });
 

@@ -114,10 +114,17 @@ export function piecesOf(answer: AnswerView): readonly (string | CellView)[] {
   for (const cell of answer.cells.slice(0, LONGEST_LIST).flat()) {
     const at = cell?.type === "iri" && cell.label ? rest.indexOf(cell.label) : -1;
     if (!cell?.label || at < 0) continue;
-    pieces.push(rest.slice(0, at), cell);
+    pieces.push(bindNumbers(rest.slice(0, at)), cell);
     rest = rest.slice(at + cell.label.length);
   }
-  return [...pieces, rest];
+  return [...pieces, bindNumbers(rest)];
+}
+
+const AFTER_NUMBER = /(?<=\p{N}) (?=[\p{L}×°%])|(?<=\p{N} (?:of|von|sur|de|×)) (?=\p{N})/gu;
+
+/** Keeps numbers on one line with their units and with what they are a part of: “4 of 42”. */
+function bindNumbers(text: string): string {
+  return text.replace(AFTER_NUMBER, "\u00a0");
 }
 
 // Questions that a map answers.
