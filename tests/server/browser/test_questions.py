@@ -858,6 +858,21 @@ def test_the_card_of_a_thing_covers_nothing_and_has_its_iri(
     expect(view.locator("td .iri").first).to_have_text(re.compile("https://example.org/space/"))
 
 
+def test_a_table_fits_a_phone_with_its_heads_and_its_evidence(watch: Watch) -> None:
+    page = watch.page(**PHONE, dark=True)
+    view = result_of(page, LARGE)
+    assert "2,000\u00a0km" in page.locator(".headline").inner_text()
+    chip = view.locator(".chip", has_text="context")
+    expect(chip).to_have_css("background-color", "rgb(45, 51, 56)")  # lighter than the sheet
+    boxes = [
+        view.get_by_role("button", name=name).first.bounding_box()
+        for name in ("diameter", "Add to diameter", "Why is Ganymede here?")
+    ]
+    title, plus, why = (box or {} for box in boxes)
+    assert plus["y"] > title["y"] + title["height"] / 2
+    assert why["x"] + why["width"] < PHONE["width"] - 16
+
+
 def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     view = result_of(page, MOONS, table=False)
     expect(view.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
