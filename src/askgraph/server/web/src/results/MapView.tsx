@@ -55,7 +55,7 @@ function Sized({ pins, graph, elsewhere, tiles, about, width }: MapViewProps & {
     return { ...at, pin, name, wide: widthOf(name) + 4 };
   });
   const buttons = { left: width - 56, right: width, top: 0, bottom: 124 };
-  const names = spotsForNames(points, { ...size, line: lineOf() }, [buttons], true);
+  const names = spotsForNames(points, { ...size, line: lineOf() }, [buttons], !isNarrow);
   const touched = (event: MouseEvent) => {
     if (panning.dragged() || !(event.currentTarget instanceof Element)) return;
     const { left, top } = event.currentTarget.getBoundingClientRect();
