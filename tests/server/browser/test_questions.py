@@ -1354,6 +1354,8 @@ def test_pins_are_arranged_renamed_and_removed(watch: Watch) -> None:
     expect(titles.nth(1)).to_have_text(QUESTION)
     expect(back).to_be_focused()
     expect(page.get_by_text("Position 2 of 3")).to_be_visible()
+    heights = page.locator(".pin-card").evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert heights[0] == heights[1] and page.locator("[title*='Brix (7)'] > .headline").count()
     page.keyboard.press("Enter")
     expect(titles.nth(2)).to_have_text(QUESTION)
     expect(page.get_by_role("button", name=f"Move “{QUESTION}” forward")).to_be_focused()

@@ -87,9 +87,6 @@ function Contents({ board: { title, classes, total_classes } }: { board: GraphBo
   );
 }
 
-/** Pixels of a row of the grid: a tile takes as many as it is high, and two as a gap. */
-const ROW = 8;
-
 interface TileProps {
   readonly children: ComponentChildren;
   readonly pin?: string;
@@ -97,26 +94,19 @@ interface TileProps {
   readonly onNear?: () => void;
 }
 
-/** A tile of a board, as high as its content. */
+/** A tile of a board, as high as the others in its row. */
 export function Tile({ children, pin, onNear }: TileProps) {
   const tile = useRef<HTMLLIElement>(null);
   useLayoutEffect(() => {
     const { current } = tile;
     if (!current) return;
-    const size = new ResizeObserver(() => {
-      current.style.gridRowEnd = `span ${Math.ceil(current.offsetHeight / ROW) + 2}`;
-    });
     const near = new IntersectionObserver((seen) => {
       if (!seen.some((one) => one.isIntersecting)) return;
       near.disconnect();
       onNear?.();
     });
-    size.observe(current);
     near.observe(current);
-    return () => {
-      size.disconnect();
-      near.disconnect();
-    };
+    return () => near.disconnect();
   }, []);
   return (
     <li class="card pin-card" data-pin={pin} ref={tile}>

@@ -6,7 +6,7 @@ import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { Result, results } from "../ask/AnswerPart.tsx";
-import { HeadlineView, wantsPlaces } from "../ask/HeadlineView.tsx";
+import { HeadlineView, speakHeadline, wantsPlaces } from "../ask/HeadlineView.tsx";
 import { formatTime } from "../i18n/index.ts";
 import type { IconName } from "../parts/Icon.tsx";
 import { Button, joinWithDots, ProblemNote } from "../parts/parts.tsx";
@@ -74,7 +74,9 @@ export function PinCard({ pin, own }: PinCardProps) {
             <p class="muted small">{say.notUpdated}</p>
           </>
         )}
-        <HeadlineView answer={answer} graph={graph} />
+        <div title={speakHeadline(answer)}>
+          <HeadlineView answer={answer} graph={graph} />
+        </div>
         {changes && <Changed pin={pin} changes={changes} />}
         {isNear && (isWanted ? <Later load={results} props={view} /> : <Result {...view} />)}
       </article>
