@@ -943,6 +943,10 @@ def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watc
     sales = [int(text.replace(",", "")) for text in page.locator(".bar-value").all_text_contents()]
     assert sales == list(range(1_200, 1_180, -1))
     page.get_by_role("tab", name="Table").click()
+    expect(page.locator(".count")).to_have_text("1,000 of 1,200 rows")
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="All rows as CSV").click()
+    assert len(saving.value.path().read_text("utf-8").splitlines()) == 1_201
     sort = page.get_by_role("columnheader", name="sales").get_by_role("button").first
     sort.click()
     rows = page.locator("tbody tr")

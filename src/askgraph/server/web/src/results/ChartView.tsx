@@ -24,7 +24,7 @@ interface ChartViewProps {
   readonly ordered: boolean;
   /** How many rows there are, and the note that the page has only the first. */
   readonly total: number;
-  readonly part: ComponentChildren;
+  readonly part: () => ComponentChildren;
   /** What sorts more rows than the page has. */
   readonly source: Source | null;
   /** Whether no row of the answer is left out. */
@@ -88,7 +88,7 @@ export function ChartView({ charts, rows, ordered, chosen, onChoose, ...more }: 
       {withoutValue > 0 && (
         <p class="muted small">{say.notDrawn(withoutValue, chart.value.title)}</p>
       )}
-      {!isFirst && more.part}
+      {!isFirst && more.part()}
     </figure>
   );
 }

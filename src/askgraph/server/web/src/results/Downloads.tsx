@@ -4,20 +4,23 @@ import { useState } from "preact/hooks";
 import { download, withQuery } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Menu } from "../parts/Popover.tsx";
-import { ProblemNote } from "../parts/parts.tsx";
+import { ProblemNote, QuietButton } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
-interface Props {
+interface Source {
   readonly runId: string;
   readonly graph: string;
+  /** What stands above the columns. */
+  readonly heads: readonly string[];
+}
+
+interface Props extends Source {
   /** The query; null if no query gives the rows. */
   readonly query: string | null;
   /** The number of rows that the file has. */
   readonly rows: number;
   /** Words that rows are filtered by; "" for all rows. */
   readonly search: string;
-  /** What stands above the columns. */
-  readonly heads: readonly string[];
 }
 
 /** The server's names for the formats, which are also the endings of files, with those for people. */
@@ -26,19 +29,15 @@ const TABLES = { ...SHEETS, json: "JSON", xml: "XML" };
 const TRIPLES = { ttl: "Turtle", nt: "N-Triples", jsonld: "JSON-LD" };
 
 /** A menu of formats: of the table, and of the triples behind it. */
-export function Downloads({ runId, graph, query, rows, search, heads }: Props) {
+export function Downloads({ query, rows, search, ...source }: Props) {
   const [attempt, problem] = useAttempt();
   const [isDone, setDone] = useState(false);
-  const endpoint = `${location.origin}/sparql/${encodeURIComponent(graph)}`;
+  const endpoint = `${location.origin}/sparql/${encodeURIComponent(source.graph)}`;
   const codes = Object.entries(codeOf(endpoint, query ?? ""));
   const files = (formats: Readonly<Record<string, string>>, search: string) =>
     Object.entries(formats).map(([format, name]) => ({
       name,
-      take: () => {
-        const named = format in SHEETS ? { names: "true", heads: heads.join("\t") } : {};
-        const path = withQuery(`/runs/${runId}/result`, { format, search, ...named });
-        void attempt(() => download(path, `${graph}-${runId.slice(0, 8)}.${format}`));
-      },
+      take: () => void attempt(() => saveRows(source, format, search)),
     }));
   const copies = codes.map(([name, code]) => ({
     name,
@@ -63,6 +62,31 @@ export function Downloads({ runId, graph, query, rows, search, heads }: Props) {
           {say.copied}
         </span>
       )}
+      <ProblemNote problem={problem} />
+    </>
+  );
+}
+
+function saveRows({ runId, graph, heads }: Source, format: string, search = "") {
+  const named = format in SHEETS ? { names: "true", heads: heads.join("\t") } : {};
+  const path = withQuery(`/runs/${runId}/result`, { format, search, ...named });
+  return download(path, `${graph}-${runId.slice(0, 8)}.${format}`);
+}
+
+interface PartNoteProps extends Omit<Source, "runId"> {
+  readonly text: string;
+  readonly runId: string | null;
+}
+
+/** The note that not all rows are here, with a file of all if there is one. */
+export function PartNote({ text, runId, ...of }: PartNoteProps) {
+  const [attempt, problem] = useAttempt();
+  const save = () => runId && void attempt(() => saveRows({ runId, ...of }, "csv"));
+  return (
+    <>
+      <p class="row muted small">
+        {text} {runId && <QuietButton icon="save" onClick={save} text={say.allAsCsv} />}
+      </p>
       <ProblemNote problem={problem} />
     </>
   );

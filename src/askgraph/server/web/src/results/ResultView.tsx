@@ -10,8 +10,9 @@ import { useAttempt, useFetched } from "../parts/asking.ts";
 import { joinWithDots, ProblemNote, QuietButton } from "../parts/parts.tsx";
 import type { AddingProps } from "./Adding.tsx";
 import { chartsOf, firstView, onlyThing, type View } from "./charts.ts";
-import { columnsOf, pinsOf } from "./columns.ts";
+import { columnsOf, pinsOf, titlesOf } from "./columns.ts";
 import { TabList } from "./controls.tsx";
+import { PartNote } from "./Downloads.tsx";
 import { drawEvidence, drawTriples } from "./evidence.ts";
 import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
 import { Table } from "./Table.tsx";
@@ -103,7 +104,11 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const canSort = isCut && !isPart && !isTriples && text !== "" && may("query");
   const source = useMemo(() => (canSort ? { graph, query: text } : null), [canSort, graph, text]);
   const isWhole = !isCut && !isPart && !answer.truncated && !/\bhaving\b/i.test(text);
-  const part = isCut && <p class="muted small">{say.partOnly(rows.length, result.total)}</p>;
+  const part = (by?: string) => {
+    const counts = [rows.length, result.total] as const;
+    const text = by ? say.partBy(...counts, by) : say.partOnly(...counts);
+    return isCut && <PartNote {...{ text, runId, graph }} heads={titlesOf(columns)} />;
+  };
   const origins = joinWithDots(graphTitle(graph), formatTime(new Date().toISOString()));
   const about = [looks.question ?? "", answer.sentence || answer.words, origins].filter(Boolean);
   const seen = isTriples
@@ -164,7 +169,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
             }}
           />
         )}
-        {shown === "map" && part}
+        {shown === "map" && part()}
         {shown === "map" && (
           <Later
             load={map}

@@ -4,13 +4,13 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type Refinement, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView, Row } from "../api/types.ts";
-import { locale as formatLocale, locale } from "../i18n/index.ts";
+import { locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { PlusMenu } from "../parts/Popover.tsx";
 import { Button, CopyButton, ProblemNote, QuietButton, SearchField } from "../parts/parts.tsx";
 import { Adding, type AddingProps } from "./Adding.tsx";
 import { Cell } from "./Cell.tsx";
-import { type Column, classOf, markText } from "./columns.ts";
+import { type Column, classOf, markText, titlesOf } from "./columns.ts";
 import { Pager } from "./controls.tsx";
 import { Downloads } from "./Downloads.tsx";
 import type { Numbered, Order, Source } from "./sorting.ts";
@@ -34,8 +34,8 @@ interface Props {
   readonly origin: Origin;
   /** What sorts more rows than the page has; null if it has all. */
   readonly source: Source | null;
-  /** The note that the page has only the first rows. */
-  readonly part: ComponentChildren;
+  /** The note that the page has only the first rows, by a column. */
+  readonly part: (by?: string) => ComponentChildren;
   readonly pictures: boolean;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null> | undefined;
@@ -50,18 +50,17 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
   const [page, setPage] = useState(0);
   const [size, setSize] = useState(PAGE);
   const [iris, setIris] = useState(false);
-  const locale = formatLocale.value;
   const by = columns.find(({ index }) => index === order?.column);
   const sorted = useSorted(source, by, order?.direction === "descending");
   const origin = sorted ? { ...of, query: of.query && sorted.query } : of;
   const rows = useMemo(() => {
     const numbered = (sorted ?? result).cells.map((row, number) => ({ row, number }));
     return sortRows(
-      filterRows(numbered, columns, search, locale),
+      filterRows(numbered, columns, search, locale.value),
       sorted === null ? order : null,
-      locale,
+      locale.value,
     );
-  }, [result, sorted, columns, search, order, locale]);
+  }, [result, sorted, columns, search, order, locale.value]);
   const last = Math.max(0, Math.ceil(rows.length / size) - 1);
   const at = Math.min(page, last);
   const explained = origin.query !== null;
@@ -98,11 +97,7 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
       )}
-      {sorted && by ? (
-        <p class="muted small">{say.partBy(rows.length, result.total, by.title)}</p>
-      ) : (
-        more.part
-      )}
+      {more.part(sorted ? by?.title : undefined)}
       {result.truncated && result.total === result.cells.length && (
         <p class="note warn">{say.cutOff(result.truncated.by, result.truncated.reason)}</p>
       )}
@@ -231,13 +226,13 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
   const all = Math.max(total, cells.length);
   const copied = () =>
     toTabSeparated(
-      columns.map((column) => column.title),
+      titlesOf(columns),
       rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
     );
   return (
     <div class="toolbar row loose">
       <span class="count muted small number" role="status">
-        {rows.length < cells.length ? say.someRows(rows.length, all) : say.rows(all)}
+        {rows.length < all ? say.someRows(rows.length, all) : say.rows(all)}
       </span>
       {cells.length >= FEW_ROWS && (
         <SearchField
@@ -260,7 +255,7 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
             runId={origin.runId}
             rows={filter.search ? rows.length : total}
             search={filter.search}
-            heads={columns.map(({ title }) => title)}
+            heads={titlesOf(columns)}
           />
         )}
       </span>

@@ -110,6 +110,10 @@ function kindOfCell(cell: CellView): Kind {
   return cell.datatype?.endsWith("#boolean") ? "boolean" : "text";
 }
 
+export function titlesOf(columns: readonly Column[]): string[] {
+  return columns.map(({ title }) => title);
+}
+
 /** The classes of a column's cells. */
 export function classOf(column: Column): string {
   return column.answers ? column.kind : `${column.kind} context`;
