@@ -907,7 +907,8 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     expect(bars).to_have_count(34)
     view = result_of(page, "Show the mass and diameter of all planets", table=False)
     expect(view.locator(".dot")).to_have_count(8)
-    expect(view.locator(".dot-name").filter(has_text="Jupiter")).to_be_visible()
+    expect(view.locator(".dot-name").filter(has_text="Mars")).to_be_visible()  # not in one corner
+    expect(view.locator(".tick", has_text="mass (kg), log scale")).to_be_visible()
     view.get_by_label("Show").select_option("mass (kg) by planet")
     expect(bars).to_have_count(8)
     view = result_of(page, MISSIONS)

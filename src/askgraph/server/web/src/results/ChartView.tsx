@@ -12,7 +12,16 @@ import { areaOf, spotsForNames } from "./labels.ts";
 import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
 import { lineOf, measureRoom, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
-import { binBounds, numberScale, timeAxis, yearBounds, yearOf } from "./scales.ts";
+import {
+  binBounds,
+  isWide,
+  numberScale,
+  spreadScale,
+  ticksOf,
+  timeAxis,
+  yearBounds,
+  yearOf,
+} from "./scales.ts";
 import { type Source, useSorted } from "./sorting.ts";
 import { formatMoment, formatNumberText, markText } from "./texts.ts";
 import { say } from "./words.ts";
@@ -365,12 +374,16 @@ function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; cha
   const height = Math.round(Math.min(420, Math.max(260, width * 0.55)));
   const floor = height - BOTTOM - NAME;
   const values = dots.map((dot) => dot.value);
-  const levels = levelsOf(values, [floor, TOP + NAME]);
+  const levels = levelsOf(values, [floor, TOP + NAME], { spread: true });
   const { left } = levels;
   const count = (width - left) / 90;
   const places = dots.map((dot) => dot.across);
-  const across = numberScale(places, count).range([left, width - 24]);
-  const ticks = across.ticks(count).map((at) => ({ x: across(at), text: writeNumber(at) }));
+  const across = spreadScale(places, count).range([left, width - 24]);
+  const ticks = ticksOf(across, count).map((at) => ({ x: across(at), text: writeNumber(at) }));
+  const [up, right] = [
+    isWide(values) ? say.logScale(value) : value,
+    isWide(places) ? say.logScale(by) : by,
+  ];
   const marks = dots.map((dot) => ({
     words: [
       ...(dot.name ? [dot.name] : []),
@@ -383,7 +396,7 @@ function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; cha
   const names = spotsForNames(
     dots.map(({ name }, at) => ({ ...(marks[at] ?? { x: 0, y: 0 }), name, wide: widthOf(name) })),
     { width, height: floor, line: lineOf() },
-    [areaOf(0, 0, left, height), areaOf(0, 0, widthOf(value), TOP + NAME)],
+    [areaOf(0, 0, left, height), areaOf(0, 0, widthOf(up), TOP + NAME)],
   );
   return (
     <Marks
@@ -407,12 +420,12 @@ function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; cha
       <YAxis levels={levels} right={width} />
       <XAxis {...{ ticks, width }} height={height - NAME} />
       <text class="tick" x={0} y={TOP + 2}>
-        {shortenText(value, width)}
-        <title>{value}</title>
+        {shortenText(up, width)}
+        <title>{up}</title>
       </text>
       <text class="tick" x={width} y={height - 6} text-anchor="end">
-        {shortenText(by, width)}
-        <title>{by}</title>
+        {shortenText(right, width)}
+        <title>{right}</title>
       </text>
     </Marks>
   );

@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 import { locale } from "../i18n/index.ts";
 import { measureRoom, widthOf } from "./measure.ts";
 import type { Spot } from "./projection.ts";
-import { numberScale } from "./scales.ts";
+import { numberScale, spreadScale, ticksOf } from "./scales.ts";
 import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
@@ -107,11 +107,12 @@ type Levels = ReturnType<typeof levelsOf>;
 export function levelsOf(
   values: readonly number[],
   [floor, top]: readonly [number, number],
-  { zero = false, whole = false } = {},
+  { zero = false, whole = false, spread = false } = {},
 ) {
   const count = (floor + BOTTOM) / 60;
-  const scale = numberScale(values, count, zero).range([floor, top]);
-  const ticks = scale.ticks(count).filter((tick) => !whole || Number.isInteger(tick));
+  const scale = spread ? spreadScale(values, count) : numberScale(values, count, zero);
+  scale.range([floor, top]);
+  const ticks = ticksOf(scale, count).filter((tick) => !whole || Number.isInteger(tick));
   const written = (level: number) => formatNumberText(level, locale.value);
   return { scale, ticks, written, left: measureRoom(ticks.map(written)) + 2 };
 }

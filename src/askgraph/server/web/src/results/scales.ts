@@ -1,6 +1,6 @@
 // Scales of charts, by d3-scale and d3-time: marks at round numbers and at the beginnings of times.
 
-import { type ScaleLinear, scaleLinear } from "d3-scale";
+import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from "d3-scale";
 import { utcTicks } from "d3-time";
 import { extent } from "./values.ts";
 
@@ -26,6 +26,28 @@ export function numberScale(
   if (low === high)
     [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) / 2, high + Math.abs(high) / 2];
   return scaleLinear([low, high], [0, 1]).nice(Math.max(1, count));
+}
+
+/** Values whose largest is as many times their smallest are drawn by their magnitudes. */
+const WIDE = 1000;
+
+/** Whether values, all above zero, spread over orders of magnitude. */
+export function isWide(values: readonly number[]): boolean {
+  const [low, high] = extent(values);
+  return low > 0 && high >= WIDE * low;
+}
+
+type Scale = ScaleLinear<number, number> | ScaleLogarithmic<number, number>;
+
+/** A scale over values: of their magnitudes if they are wide. */
+export function spreadScale(values: readonly number[], count: number): Scale {
+  return isWide(values) ? scaleLog(extent(values), [0, 1]).nice() : numberScale(values, count);
+}
+
+/** About `count` marks of a scale: round numbers, or powers of ten. */
+export function ticksOf(scale: Scale, count: number): number[] {
+  const isPower = (tick: number) => Math.log10(tick).toFixed(9).endsWith(".000000000");
+  return scale.ticks(count).filter((tick) => !("base" in scale) || isPower(tick));
 }
 
 /** The bounds of about the root of `count` classes of equal width over the values. */

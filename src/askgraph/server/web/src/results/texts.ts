@@ -99,5 +99,5 @@ function powerOfTen(value: number, locale: string): string {
   const raised = [...exponent.replace("+", "")].map((c) =>
     c === "-" ? "⁻" : (SUPERSCRIPTS[Number(c)] ?? ""),
   );
-  return `${mantissa} × 10${raised.join("")}`;
+  return `${Number(digits) === 1 ? "" : `${mantissa} × `}10${raised.join("")}`;
 }
