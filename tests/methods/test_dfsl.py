@@ -63,7 +63,6 @@ def test_one_call_with_the_nearest_examples_and_the_terms_of_the_question(
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_the_nearest_example_stands_where_it_is_wanted(moons: KnowledgeGraph, order: str) -> None:
     _, model = run([GOOD], moons, k=3, order=order)
-
     *shown, asked = re.findall(r"Question: (.*)", told(model))
     assert asked == ASKED and len(shown) == 3
     assert shown[0 if order == "first" else -1] == "Which moons orbit Mars?"
@@ -112,7 +111,6 @@ def test_one_sample_is_chosen(moons: KnowledgeGraph, choose: str, expected: set[
 
 def test_several_queries_may_be_asked_for_in_words(moons: KnowledgeGraph) -> None:
     trace, model = run([FLIPPED + GOOD], moons, hypotheses="prompt", n=3)
-
     assert "up to 3" in told(model)
     assert len([step for step in trace.steps if isinstance(step, Draft)]) == 2
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -225,14 +223,12 @@ def test_a_reply_without_a_query_that_runs_is_a_refusal_that_says_why(
     moons: KnowledgeGraph, reply: str, settings: dict[str, str], why: str
 ) -> None:
     trace, _ = run([reply], moons, **settings)
-
     assert isinstance(trace.outcome, Refusal) and why in trace.outcome.reason
     assert not why or trace.outcome.best is not None
 
 
 def test_a_spent_budget_is_a_refusal_and_a_server_that_fails_is_none(moons: KnowledgeGraph) -> None:
     trace, _ = run([], moons, tokens=5)
-
     assert isinstance(trace.outcome, Refusal)
     with pytest.raises(Overloaded, match="busy"):
         run([Overloaded("busy")], moons)
@@ -307,7 +303,6 @@ def _called(number: int) -> str:
 
 def test_without_examples_it_works_as_zero_shot(moons: KnowledgeGraph) -> None:
     trace, model = run([GOOD], replace(moons, examples=()))
-
     assert "###" not in told(model) and "examples" not in told(model)
     assert isinstance(trace.outcome, Answer)
     assert "no example" in "".join(s.text for s in trace.steps if isinstance(s, Thought))
@@ -353,6 +348,5 @@ def test_a_wrong_setting_is_told(moons: KnowledgeGraph, wrong: dict[str, Any], s
 def test_values_that_words_name_are_told_with_what_has_them(moons: KnowledgeGraph) -> None:
     _, model = run([GOOD], moons, question="Which planet has the code MAR?")
     _, plain = run([GOOD], moons, question="Which planet has the code MAR?", ends=False)
-
     assert '- "MAR" | onto:code of :Mars' in told(model).rpartition("###")[2]
     assert '"MAR"' not in told(plain).rpartition("###")[2]

@@ -47,20 +47,17 @@ def test_what_the_model_says_is_found_in_the_graph(moons: KnowledgeGraph) -> Non
 @pytest.mark.parametrize("yes", [True, False])
 def test_a_yes_or_no_is_one(moons: KnowledgeGraph, yes: bool) -> None:
     trace, _ = asked(moons, said(yes=yes), "Is Io a moon?")
-
     assert isinstance(trace.outcome, Answer) and trace.outcome.boolean is yes
 
 
 @for_each("reply", [said("Io", known=False), said(), "I cannot say.", ""])
 def test_what_the_model_does_not_know_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
     trace, _ = asked(moons, reply, "Which moons orbit Jupiter?")
-
     assert isinstance(trace.outcome, Refusal) and trace.outcome.best is None
 
 
 def test_a_name_that_would_break_the_query_is_a_text(moons: KnowledgeGraph) -> None:
     trace, _ = asked(moons, said('a " } } SELECT \\ \n'), "What?")
-
     assert isinstance(trace.outcome, Answer) and len(trace.outcome.result.rows) == 1
 
 
@@ -154,7 +151,6 @@ def test_a_preset_is_a_table_of_settings_that_differ_each_with_its_place(plugin:
 
 def test_a_setting_that_is_given_goes_before_the_preset() -> None:
     method = Grasp(ScriptedModel([]), preset="paper", hits=3)
-
     assert (method.hits, method.tools) == (3, "S_E")
     assert replace(method, timeout=1.0).timeout == 1.0
     assert replace(method, timeout=1.0).tools == "S_E"

@@ -33,7 +33,6 @@ run = partial(run_method, GrafVonData)
 )
 def test_a_query_is_confirmed_in_1_or_2_turns(moons: KnowledgeGraph, replies: list[str]) -> None:
     trace, model = run(replies, moons)
-
     assert len(model.requests) == len(replies) and "2 rows" in str(trace.steps)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert all(not request.tools for request in model.requests), "any model will do"
@@ -116,7 +115,6 @@ def test_old_results_are_shortened_the_question_and_last_ones_not(moons: Knowled
 @pytest.mark.parametrize("action", ["fail('no comets here')", "chat('no comets here')"])
 def test_fail_and_chat_end_without_an_answer(moons: KnowledgeGraph, action: str) -> None:
     trace, _ = run([f"Act: {action}"], moons)
-
     assert isinstance(trace.outcome, Refusal)
     assert trace.outcome.reason == "no comets here"
     assert names(trace.outcome.best) == {"Io", "Europa"}, "graph search's candidate is at hand"
@@ -144,7 +142,6 @@ def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph)
 def test_of_graphs_the_one_that_fits_is_taken(moons: KnowledgeGraph, pets: KnowledgeGraph) -> None:
     replies = ["Act: query('SELECT ?who WHERE { :Rex :owner ?who }') | success('')"]
     trace, _ = run(replies, moons, pets, question="Who is the owner of Rex?")
-
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
 
@@ -200,6 +197,5 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 @given(st.text(st.characters(exclude_characters="'\"`“”‘’„«»)("), max_size=80))
 def test_an_argument_in_quotes_comes_as_it_was_written(argument: str) -> None:
     found = parse_actions(f"Act: search('{argument}')", ("search",))
-
     made_up = "observ" in argument.lower() or "system" in argument.lower()
     assert made_up or "act" in argument.lower() or found == (Action("search", argument.strip()),)

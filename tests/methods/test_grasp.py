@@ -106,7 +106,6 @@ def test_as_published_a_query_runs_as_it_is_and_its_error_is_told_as_it_is(
 
 def test_sets_of_tools_and_further_tools_are_named_together(moons: KnowledgeGraph) -> None:
     _, model = run([answered(ALL, "moon")], moons, tools="S_E,shape_of", guarded=False)
-
     offered = [tool.name for tool in model.requests[0].tools]
     assert offered[:3] == ["answer", "cancel", "execute"] and offered[-1] == "shape_of"
 
@@ -150,7 +149,6 @@ def test_a_strange_reply_is_told_to_the_model_and_the_run_goes_on(
     moons: KnowledgeGraph, strange: ScriptedReply, said: str
 ) -> None:
     trace, model = run([strange, answered(ALL, "moon")], moons)
-
     assert said in told(model, 1)
     assert isinstance(trace.outcome, Answer)
 
@@ -167,7 +165,6 @@ def test_the_last_query_that_can_be_an_answer_is_taken(
     moons: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, Any], said: str
 ) -> None:
     trace, model = run(replies, moons, **settings)
-
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert not said or f"onto:{said}" in told(model, 1)
     assert bool(model.requests) is bool(replies)
@@ -292,7 +289,6 @@ def test_a_query_in_text_is_of_the_last_graph(moons: KnowledgeGraph, pets: Knowl
 def test_an_answer_is_insisted_on_in_the_text_too(moons: KnowledgeGraph) -> None:
     text = f"```sparql\n{NONE}\n```"
     trace, model = run([text, text], moons, propose=False, guarded=False)
-
     assert "no rows" in told(model, 1)
     assert isinstance(trace.outcome, Answer) and not trace.outcome.result.rows
 
@@ -308,7 +304,6 @@ def test_each_call_has_a_result_though_its_id_came_before(moons: KnowledgeGraph)
 
 def test_what_a_lookup_did_not_find_is_not_shown(moons: KnowledgeGraph) -> None:
     _, model = run([call("cancel", reason="?")], moons, question="Quux?")
-
     assert "Candidates" not in told(model, 0)
 
 

@@ -127,7 +127,6 @@ async def test_a_query_is_mended_before_it_runs(space: KnowledgeGraph) -> None:
     asked = "What were the roles of the crew members of Skylab 4?"
     flipped = reply(query="SELECT ?m { space:Skylab_4 ont:mission ?m . ?m ont:role ?role }")
     mended, _ = await guided(space, asked, [flipped], looks=0, turns=0)
-
     assert "space:Skylab_4 ^ont:mission ?m" in best_query(mended)
 
 
@@ -195,7 +194,6 @@ async def test_a_small_model_overrules_graph_search_only_in_two_orders(
 
 async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:
     steps, _ = await guided(space, GALILEO, [reply(query=EMPTY)], looks=0, turns=0)
-
     found = outcome(steps)
     assert isinstance(found, Refusal) and found.reason == "No query that was found has a result."
     assert found.best is not None and found.best.why_empty and turns(steps) == 1
@@ -348,7 +346,6 @@ async def test_between_two_that_are_as_good_neither_is_sure(space: KnowledgeGrap
 
 async def test_two_renderings_of_the_schema_are_two_prompts(space: KnowledgeGraph) -> None:
     steps, model = await guided(space, GALILEO, lambda _: reply(choose=1), detail="both")
-
     texts = [said(model, at) for at in range(2)]
     assert [sum(mark in text for text in texts) for mark in ("Shapes:", "EXTRA a {")] == [1, 1]
     assert sum(isinstance(step, Prompt) for step in steps) == 2
@@ -401,7 +398,6 @@ async def test_a_model_that_declines_does_not_outvote_two_methods(space: Knowled
     others = {"one": GraphSearch(), "two": GraphSearch(states=100)}
     method = Guided(ScriptedModel([reply(thought="Nothing.")]), others=others)
     steps = [s async for s in method.answer(Question(GALILEO), [space])]
-
     assert isinstance(outcome(steps), Answer)
 
 
@@ -421,7 +417,6 @@ async def test_several_replies_are_voted_on_and_most_must_ask_back(space: Knowle
 async def test_a_yes_or_no_is_not_given_up_for_an_empty_result(space: KnowledgeGraph) -> None:
     question = "Which things does Io orbit?"
     steps, _ = await guided(space, question, [YES, reply(query=EMPTY)], turns=0)
-
     assert best(steps).boolean is True
 
 
@@ -436,7 +431,6 @@ async def test_graph_search_keeps_to_the_same_limits(space: KnowledgeGraph) -> N
 
 async def test_a_question_of_no_word_costs_no_call(space: KnowledgeGraph) -> None:
     steps, model = await guided(space, "???", [])
-
     assert isinstance(outcome(steps), Refusal) and not model.requests
 
 
@@ -453,7 +447,6 @@ async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGra
 async def test_a_question_has_the_same_candidates_however_busy_it_is(space: KnowledgeGraph) -> None:
     alone = [prompt_text((await guided(space, one, _first))[0]) for one in QUESTIONS[:12]]
     runs = await asyncio.gather(*(guided(space, one, _first) for one in QUESTIONS[:12]))
-
     assert [prompt_text(steps) for steps, _ in runs] == alone
 
 

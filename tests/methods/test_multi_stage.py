@@ -105,7 +105,6 @@ def test_what_is_empty_unsure_or_about_nothing_is_refused_with_the_best_attempt(
 ) -> None:
     model = ScriptedModel(["I cannot."]) if "writer" in settings else None
     outcome = run(moons, question, model=model, **settings).outcome
-
     assert isinstance(outcome, Refusal) and why in outcome.reason
     assert (outcome.best and names(outcome.best)) == best
 

@@ -23,7 +23,6 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
 @for_each("reply", [GOOD, fenced("SELECT ?m WHERE { :Jupiter onto:orbits ?m }")])
 def test_a_good_or_safely_mended_query_is_one_call(moons: KnowledgeGraph, reply: str) -> None:
     trace, model = run([reply], moons)
-
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.usage.llm_calls == len(model.requests) == 1
     assert trace.outcome.words and trace.outcome.evidence
@@ -32,7 +31,6 @@ def test_a_good_or_safely_mended_query_is_one_call(moons: KnowledgeGraph, reply:
 def test_the_model_says_which_columns_were_asked_for(moons: KnowledgeGraph) -> None:
     query = "SELECT ?moon ?radius WHERE { ?moon onto:radius ?radius }"
     trace, _ = run([f"```sparql\n# answer: ?radius\n{query}\n```"], moons)
-
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.answer_columns == ("radius",)
 
@@ -104,13 +102,11 @@ def test_a_model_may_split_the_question_first(moons: KnowledgeGraph) -> None:
 @pytest.mark.parametrize("parts", ["no JSON at all", '{"steps": 3}'])
 def test_a_failed_split_does_not_end_the_run(moons: KnowledgeGraph, parts: str) -> None:
     trace, _ = run([parts, GOOD], moons, decompose=True)
-
     assert isinstance(trace.outcome, Answer)
 
 
 def test_words_that_cannot_be_had_cost_no_answer(moons: KnowledgeGraph) -> None:
     trace, _ = run([GOOD, Overloaded("the server is busy")], moons, interpret=True)
-
     assert isinstance(trace.outcome, Answer) and not trace.outcome.interpretation
     assert trace.outcome.cut_short is None
 
@@ -119,14 +115,12 @@ def test_an_answer_of_long_rows_is_interpreted_within_300_tokens(moons: Knowledg
     longest = " ".join(["Which moons orbit Jupiter"] * 40)
     every = fenced("SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }")
     _, model = run([every, "Many."], moons, question=longest, interpret=True, validate=False)
-
     assert estimate_input_tokens(model.requests[1]) <= 310
 
 
 def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:
     trace, model = run([DOUBTED, DOUBTED.replace("?m", "?moon")], moons)
     _, at_once = run([DOUBTED], moons, validate=False)
-
     assert "onto:nonsense" in told(model, 1)
     assert (len(model.requests), len(at_once.requests)) == (2, 1)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -135,7 +129,6 @@ def test_a_query_that_is_insisted_on_is_run(moons: KnowledgeGraph) -> None:
 
 def test_a_budget_that_ends_between_refused_queries_leaves_the_last(moons: KnowledgeGraph) -> None:
     trace, model = run([DOUBTED, GOOD], moons, tokens=800)
-
     assert len(model.requests) == 1
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.cut_short is not None and "budget" in trace.outcome.cut_short

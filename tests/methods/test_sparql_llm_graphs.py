@@ -71,7 +71,6 @@ def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
 @pytest.mark.parametrize("line", ["# graph: moons\n", "#+ endpoint: askgraph:moons\n", ""])
 def test_the_graph_is_the_one_named_or_that_fits(graphs: list[KnowledgeGraph], line: str) -> None:
     trace, _ = run([fenced(f"{line}SELECT ?m WHERE {{ ?m onto:orbits :Jupiter }}")], *graphs[::-1])
-
     assert isinstance(trace.outcome, Answer) and trace.outcome.graph == "moons"
     assert names(trace.outcome) == {"Io", "Europa"}
 
@@ -79,7 +78,6 @@ def test_the_graph_is_the_one_named_or_that_fits(graphs: list[KnowledgeGraph], l
 def test_a_graph_that_is_not_there_is_told(graphs: list[KnowledgeGraph]) -> None:
     wrong = fenced("# graph: stars\nSELECT ?m WHERE { ?m onto:orbits :Jupiter }")
     trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], *graphs)
-
     assert "no graph 'stars'" in told(model, 1) and "moons, visits" in told(model, 1)
     assert isinstance(trace.outcome, Answer)
 
@@ -87,7 +85,6 @@ def test_a_graph_that_is_not_there_is_told(graphs: list[KnowledgeGraph]) -> None
 def test_a_fault_in_a_service_is_told_before_anything_runs(graphs: list[KnowledgeGraph]) -> None:
     wrong = fenced(JOIN.format("askgraph:moons").replace("onto:orbits", "onto:revolvesAround"))
     trace, model = run([wrong, fenced(JOIN.format("askgraph:moons"))], *graphs)
-
     assert "onto:revolvesAround" in told(model, 1) and "onto:orbits" in told(model, 1)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
@@ -138,7 +135,6 @@ class TestServers:
         self, remote: list[KnowledgeGraph], servers: list[SparqlServer]
     ) -> None:
         trace, model = run([fenced(DECLARED + JOIN.format(servers[0].url))], *remote)
-
         assert f"SERVICE <{servers[0].url}>" in told(model)
         assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
         assert servers[2].requests == []

@@ -71,7 +71,6 @@ def test_an_empty_result_is_taken_only_where_all_are(results: list[list[str]], b
 def test_replies_are_ranked_by_the_token_if_all_tell_their_log_probability() -> None:
     long, short = reply(ONE, logprobs=(-0.1,) * 20), reply(OTHER, logprobs=(-0.5, -0.5))
     silent = reply(OTHER)
-
     assert dfsl.sort_by_probability([short, long]) == [long, short]
     assert dfsl.sort_by_probability([short, silent]) == [short, silent]
 
@@ -79,14 +78,12 @@ def test_replies_are_ranked_by_the_token_if_all_tell_their_log_probability() -> 
 def test_queries_that_differ_in_names_and_layout_are_one_and_weigh_together() -> None:
     same = "SELECT  ?thing\nWHERE { ?thing :p :x . }"
     found = dfsl.weigh_queries([reply(OTHER), reply(ONE), reply(same)], prefixes={"": "http://e/"})
-
     assert found == {ONE: 2.0, OTHER: 1.0}
     assert list(found) == [ONE, OTHER]
 
 
 def test_with_log_probabilities_the_order_of_the_replies_stays() -> None:
     replies = [reply(OTHER, logprobs=(-0.1,)), *[reply(ONE, logprobs=(-0.5,))] * 2]
-
     assert list(dfsl.weigh_queries(replies)) == [OTHER, ONE]
 
 

@@ -57,9 +57,7 @@ def shown(agreement: voting.AnswerGroup) -> tuple[object, ...]:
 
 def test_rows_that_differ_in_context_alone_agree() -> None:
     with_label = tuple((row[0], Literal("A")) for row in things("ab"))
-
     found = voting.group_opinions([opinion("one", things("ba")), opinion("two", with_label)])
-
     assert [one.sources for one in found] == [("one", "two")]
 
 
@@ -90,15 +88,12 @@ def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
 @pytest.mark.parametrize("empties", [1, 2, 3])
 def test_an_empty_result_does_not_win_against_rows_of_similar_weight(empties: int) -> None:
     nothing = [opinion(f"empty {at}", things(""), 0.6) for at in range(empties)]
-
     vote = voting.count_votes([*nothing, opinion("one", things("a"), 0.5)])
-
     assert vote is not None and vote.winner.sources == ("one",)
 
 
 def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
     vote = voting.count_votes([opinion("one", things("")), opinion("two", things(""))])
-
     assert vote is not None and vote.winner.is_empty and len(vote.chances) == 1
     assert voting.count_votes([]) is None
 
@@ -106,14 +101,12 @@ def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
 @given(st.floats(0.01, 0.96))
 def test_a_lone_opinion_is_believed_as_its_weight_says(weight: float) -> None:
     vote = voting.count_votes([opinion("one", things("a"), weight)])
-
     assert vote is not None and vote.confidence == pytest.approx(weight)
 
 
 @given(OPINIONS, st.data())
 def test_the_opinions_order_is_free(opinions: list[voting.Opinion], data: st.DataObject) -> None:
     moved = data.draw(st.permutations(opinions))
-
     assert [shown(one) for one in voting.group_opinions(moved)] == [
         shown(one) for one in voting.group_opinions(opinions)
     ]

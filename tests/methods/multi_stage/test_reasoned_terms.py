@@ -31,14 +31,12 @@ def test_the_last_marker_line_counts(text: str, expected: tuple[int, ...]) -> No
 @given(st.text(), st.lists(st.integers(1, 20), min_size=1, unique=True))
 def test_the_last_line_is_read_after_any_thoughts(thought: str, numbers: list[int]) -> None:
     said = f"{thought}\nPICK: {', '.join(map(str, numbers))}"
-
     assert parse_picked_numbers(said, 20) == tuple(numbers)
 
 
 @given(st.text(), st.integers(0, 50))
 def test_only_numbers_of_candidates_come_each_once(text: str, most: int) -> None:
     found = parse_picked_numbers(text, most)
-
     assert len(set(found)) == len(found) and all(1 <= number <= most for number in found)
 
 

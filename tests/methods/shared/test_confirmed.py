@@ -91,7 +91,6 @@ async def test_a_query_that_can_no_longer_be_used_is_a_thought_that_says_why(
     moons: KnowledgeGraph, query: str, why: str
 ) -> None:
     (thought,) = await steps_of(ASKED, knowing(moons, query, rows=1))
-
     assert isinstance(thought, Thought)
     assert "'Which moons has Mars?' is not used" in thought.text and why in thought.text
 

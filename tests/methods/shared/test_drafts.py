@@ -157,5 +157,4 @@ def test_what_is_no_query_is_none(reply: str) -> None:
 @given(st.text())
 def test_any_reply_can_be_read(reply: str) -> None:
     found = parse_query(reply)
-
     assert found is None or found.query

@@ -21,7 +21,6 @@ COUNT = Demonstration(QueryExample("How many dogs has Ann?", "SELECT (COUNT(?d) 
 
 def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words() -> None:
     question = "How many moons orbit Mars?"
-
     assert find_nearest(question, (), [COUNT, MARS], limit=1, match="question") == [MARS]
     assert find_nearest(question, (), [MARS, COUNT], limit=1, match="form") == [COUNT]
 
@@ -29,7 +28,6 @@ def test_by_form_an_example_that_asks_alike_goes_before_one_with_the_same_words(
 def test_the_nearest_wording_of_an_example_counts() -> None:
     others = (Wording("How many dogs has Ann?"),)
     asked = Demonstration(QueryExample("Ann's dogs, in number?", "SELECT …", others=others), ())
-
     assert find_nearest("How many cats has Ann?", (), [MARS, asked], limit=1) == [asked]
 
 
@@ -66,7 +64,6 @@ MOST = example("Which moon is the largest?", "?x onto:radius ?r } ORDER BY DESC(
 
 def test_of_two_that_differ_in_a_name_alone_the_nearest_is_shown(moons: KnowledgeGraph) -> None:
     found = shown(moons, "Which moons orbit Jupiter?", ORBITS_VENUS, CODE_MARS, ORBITS_MARS)
-
     assert len([question for question in found if "orbit" in question]) == 1
 
 
@@ -112,7 +109,6 @@ def test_the_first_example_is_the_one_that_helps_most(
     count: int | None,
 ) -> None:
     questions = shown(moons, text, *examples, **settings)
-
     assert first is None or questions[0] == first.question
     assert count is None or len(questions) == count
 
@@ -140,14 +136,11 @@ def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeG
 
 def test_examples_of_all_graphs_are_ordered_together(moons: KnowledgeGraph) -> None:
     near, far = replace(moons, examples=(ORBITS_MARS,)), replace(moons, examples=(CODE_MARS,))
-
     found = find_nearby_examples(["Which moons orbit Jupiter?"], [far, near], limit=2)
-
     assert [one.graph for one in found] == [near, far]
 
 
 def test_a_query_that_cannot_be_read_is_like_no_other(moons: KnowledgeGraph) -> None:
     broken = QueryExample("Which moons orbit Mars now?", "SELECT WHERE")
     found = [GraphExample(moons, one) for one in (broken, ORBITS_MARS)]
-
     assert select_diverse(found, limit=5) == found

@@ -90,13 +90,11 @@ def test_kinds_of_texts_share_the_room(
     first: list[TextVariants], second: list[TextVariants], shown: tuple[list[int], list[int]]
 ) -> None:
     found = fit_texts({"a": first, "b": second}, SHARES, max_tokens=100)
-
     assert (tokens(found["a"]), tokens(found["b"])) == shown
 
 
 def test_pieces_that_come_in_turn_have_no_gaps() -> None:
     kinds = {"a": [piece(10), piece(900), piece(10)], "b": []}
-
     assert len(fit_texts(kinds, SHARES, max_tokens=100)["a"]) == 2
     assert len(fit_texts(kinds, SHARES, max_tokens=100, prefix_kinds=("a",))["a"]) == 1
 

@@ -43,7 +43,6 @@ def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> N
 @pytest.mark.parametrize("embedder", ["", "hashed"])
 def test_words_spellings_and_facts_are_found(pets: KnowledgeGraph, embedder: str) -> None:
     index = index_cache.build_index(pets, "classes", embedder, [DOG, CAT], embedder)
-
     assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
 
 
@@ -103,7 +102,6 @@ def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 )
 def test_a_question_that_names_it_gets_it(pets_graph: KnowledgeGraph, question: str) -> None:
     [piece] = build_description_texts([question], pets_graph)
-
     assert 'publisher "Ann"' in piece.texts[0] and 'version "3.1"' in piece.texts[0]
     assert len(piece.texts[1]) < len(piece.texts[0]) < 900
 

@@ -70,7 +70,6 @@ async def test_a_class_is_found_by_names_comments_and_predicates(
 
 async def test_the_graph_whose_names_hold_the_words_is_first(graphs: list[KnowledgeGraph]) -> None:
     both = await found("Which moons orbit Jupiter?", graphs, limit=3)
-
     assert both[0] == "onto#Moon" and len({one.startswith("onto#") for one in both}) == 2
 
 
@@ -160,9 +159,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 
 async def test_beside_the_schema_a_shape_has_the_lines_that_matter(wide: KnowledgeGraph) -> None:
     near = GraphClass(await link("What is the weight of thing 1?", wide), THING)
-
     [piece] = await build_shape_texts([near] * 2, ShapeParts(), is_beside=True)
-
     assert ":weight xsd:integer" in piece.texts[0] and ":part2" not in piece.texts[0]
 
 

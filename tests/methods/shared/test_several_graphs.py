@@ -69,6 +69,5 @@ def test_what_is_known_of_the_others_goes_with_a_graph(given: list[KnowledgeGrap
 
 def test_a_fraction_of_the_schema_is_shown_and_all_of_it_known(given: list[KnowledgeGraph]) -> None:
     part = asked(given[:1], fraction=0.5)
-
     assert len(part.graphs[0].context.graph.profile.classes) == 1
     assert len(part.get_knowledge(part.graphs[0]).queried_graph.classes) == 2

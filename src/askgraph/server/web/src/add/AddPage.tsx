@@ -92,7 +92,6 @@ interface BarProps {
   readonly doing: string;
   /** Between 0 and 1; null if it is not known. */
   readonly share: number | null;
-  /** The count so far, if the total is not known. */
   readonly count?: string;
 }
 

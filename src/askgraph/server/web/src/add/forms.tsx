@@ -55,7 +55,6 @@ export function FilesForm() {
 
 interface ZoneProps {
   readonly onFiles: (files: readonly File[]) => void;
-  /** The upload limit in words. */
   readonly most: string;
 }
 

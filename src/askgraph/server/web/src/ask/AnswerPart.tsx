@@ -310,7 +310,6 @@ export function sureness(confidence: number): "sure" | "fairly" | "unsure" | "gu
 interface NotesProps {
   readonly answer: api.AnswerView;
   readonly turn: Turn;
-  /** Findings about a query that a person changed. */
   readonly findings: readonly api.FindingView[];
   readonly standing: Standing;
 }

@@ -12,7 +12,6 @@ interface DraftsProps {
   readonly turn: Turn;
   /** The current answer, which is not listed as an alternative. */
   readonly shown: AnswerView;
-  /** How often the answer was reported as wrong. */
   readonly wanted: number;
   readonly open: (query: string) => void;
   readonly read: Reader;

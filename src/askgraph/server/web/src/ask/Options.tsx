@@ -14,7 +14,6 @@ interface OptionsProps {
   readonly turn: Turn;
   readonly run: RunView;
   readonly answer: AnswerView;
-  /** Whether none of the readings is meant. */
   readonly isNone: boolean;
   readonly none: () => void;
 }

@@ -17,7 +17,6 @@ interface QuestionBoxProps {
   readonly button: string;
   readonly initial?: string;
   readonly focused?: boolean;
-  /** Stands in the box's lower row, before the button. */
   readonly children?: ComponentChildren;
 }
 

@@ -125,7 +125,6 @@ const MOST = 8;
 interface ChoiceProps {
   readonly part: PartView;
   readonly graph: string;
-  /** Whether alternatives are still to come. */
   readonly isLooking: boolean;
   readonly take: (to: string) => void;
 }

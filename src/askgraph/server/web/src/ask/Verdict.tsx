@@ -30,10 +30,8 @@ const pinMenu = () => import("../boards/PinMenu.tsx").then((found) => found.PinM
 interface VerdictProps {
   readonly turn: Turn;
   readonly run: api.RunView;
-  /** How the result is shown now. */
   readonly shown: api.AnswerDisplay;
   readonly standing: Standing;
-  /** Called as soon as the answer is reported as wrong. */
   readonly onWrong: () => void;
 }
 
@@ -191,7 +189,6 @@ function Wrong({ send, standing: { end, words } }: WrongProps) {
 interface ShareProps {
   readonly title: string;
   readonly address: string;
-  /** HTML that shows it in another page. */
   readonly embed?: string;
   readonly shared: boolean;
   readonly setShared: (shared: boolean) => Promise<unknown>;
@@ -253,7 +250,6 @@ function embedding({ id, question }: api.RunView): string {
 // The verified answer that a question was answered with: the caller's to withdraw, or to dispute.
 
 export interface Standing {
-  /** Whether it was withdrawn or disputed. */
   readonly isGone: boolean;
   /** Withdraws or disputes it; null if the caller may not, or if there is none. */
   readonly end: (() => Promise<unknown>) | null;

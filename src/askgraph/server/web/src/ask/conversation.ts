@@ -52,7 +52,6 @@ export class Turn {
     this.state.value = ENDED[run.state] ?? "running";
   }
 
-  /** Applies one event. */
   take(event: RunEvent) {
     if (event.event === "outcome") return this.settle(event.run);
     if (event.event === "problem") return this.fail(event.problem);

@@ -129,7 +129,6 @@ interface ToolsProps {
   readonly isBusy: boolean;
   readonly put: (doing: () => Promise<BoardView>) => Promise<boolean>;
   readonly update: () => void;
-  /** Deletes it and returns whether that succeeded. */
   readonly drop: () => Promise<boolean>;
 }
 

@@ -90,7 +90,6 @@ function Contents({ board: { title, classes, total_classes } }: { board: GraphBo
 interface TileProps {
   readonly children: ComponentChildren;
   readonly pin?: string;
-  /** Called once, when the tile is in the window or nearly. */
   readonly onNear?: () => void;
 }
 

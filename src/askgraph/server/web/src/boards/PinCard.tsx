@@ -17,7 +17,6 @@ import { say } from "./words.ts";
 
 interface PinCardProps {
   readonly pin: PinView;
-  /** What its owner can do with it. */
   readonly own?: Own | false;
 }
 

@@ -9,7 +9,6 @@ import { say } from "./words.ts";
 
 interface PinMenuProps {
   readonly run: string;
-  /** How the result is shown now. */
   readonly shown: AnswerDisplay;
 }
 

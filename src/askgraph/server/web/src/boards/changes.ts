@@ -8,11 +8,9 @@ import { say } from "./words.ts";
 const MOST = 100;
 
 interface Change {
-  /** The style and text of its mark. */
   readonly look: "good" | "warn" | "bad";
   readonly kind: string;
   readonly row: string;
-  /** The previous values of a changed row. */
   readonly was: string;
 }
 

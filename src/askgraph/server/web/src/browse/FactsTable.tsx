@@ -15,7 +15,6 @@ interface Props {
   readonly facts: readonly FactsView[];
   readonly graph: string;
   readonly iri: string;
-  /** Whether these point at the thing. */
   readonly inverse?: boolean;
   readonly pictures: boolean;
 }

@@ -119,9 +119,7 @@ interface Listed {
   readonly iri: string;
   readonly label: string;
   readonly count: number;
-  /** Some instances of a class. */
   readonly examples: readonly Term[];
-  /** A value of a predicate. */
   readonly example: string | null;
 }
 

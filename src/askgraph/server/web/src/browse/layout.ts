@@ -6,14 +6,12 @@ import { type Spot, writeSpot } from "../results/projection.ts";
 
 export interface Box {
   readonly id: string;
-  /** The visible part of its label. */
   readonly name: string;
   readonly label: string;
   readonly count: string;
   /** The radius of its circle; its name and count are below. */
   readonly radius: number;
   readonly wide: number;
-  /** The height of the text below the circle. */
   readonly below: number;
 }
 
@@ -24,7 +22,6 @@ interface Linked {
   readonly target: string;
   readonly name: string;
   readonly label: string;
-  /** The width and the height of its name. */
   readonly wide: number;
   readonly high: number;
 }

@@ -45,7 +45,6 @@ interface EditorWishes {
   readonly changed: (text: string) => void;
   /** Runs the query; returns true, so that the editor treats the key as handled. */
   readonly run: () => boolean;
-  /** The names of the graph; completions wait for them. */
   readonly vocabulary: Promise<VocabularyView | null>;
   /** Checks a query; null if the check failed. */
   readonly validate: (text: string) => Promise<ValidationView | null>;

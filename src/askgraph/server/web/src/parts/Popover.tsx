@@ -8,13 +8,11 @@ import { type Offer, Offers } from "./parts.tsx";
 interface PopoverProps {
   readonly label: ComponentChildren;
   readonly icon?: IconName;
-  /** An explanation of the button, if its label is not enough. */
   readonly title?: string;
   /** Whether an arrow after the label shows that something opens. */
   readonly arrow?: boolean;
   readonly class?: string;
   readonly panelClass?: string;
-  /** The term that the button stands for. */
   readonly iri?: string;
   readonly children: (close: () => void) => ComponentChildren;
   readonly onOpen?: () => void;
@@ -91,7 +89,6 @@ export function Popover({ label, icon, title, arrow, children, onOpen, ...more }
 }
 
 interface MenuProps extends Omit<PopoverProps, "children" | "panelClass"> {
-  /** The items, in groups that may have titles. */
   readonly groups: readonly { readonly title?: string; readonly items: readonly Offer[] }[];
 }
 

@@ -10,7 +10,6 @@ export type Marks = ReadonlyMap<string, number>;
 interface Word {
   readonly text: string;
   readonly mark: number | null;
-  /** The names of the terms that it means. */
   readonly means: string;
 }
 

@@ -74,7 +74,6 @@ interface FieldProps {
   readonly label: string;
   readonly value: string;
   readonly onText?: (text: string) => void;
-  /** More attributes of the input. */
   readonly input?: ComponentProps<"input"> & { "data-first"?: boolean };
 }
 
@@ -97,7 +96,6 @@ interface HintedProps extends FieldProps {
   readonly hint?: string;
   /** The error of the text; it replaces the hint. */
   readonly fault?: string | null;
-  /** Whether it has several lines. */
   readonly long?: boolean;
 }
 
@@ -129,10 +127,8 @@ export function Field({ label, value, onText, input, hint, fault, long = false }
 
 interface SelectProps extends Classed {
   readonly label: string;
-  /** How the label looks: above the choice, or for screen readers only. */
   readonly labelled?: "label" | "small" | "seen-by-readers";
   readonly value: string | number;
-  /** The choices: values with their words. */
   readonly options: readonly (readonly [value: string | number, words: string])[];
   readonly onChoose: (value: string) => void;
   /** Whether it is as low as a line of small text. */
@@ -234,7 +230,6 @@ interface CopyButtonProps {
   /** The text, or a function that makes it when the button is pressed. */
   readonly text: string | (() => string);
   readonly label?: string;
-  /** An explanation of the button, if the label is not enough. */
   readonly title?: string;
   readonly look?: string;
   /** Whether the label is for screen readers only. */
@@ -337,7 +332,6 @@ export function Dialog({ title, close, children }: DialogProps) {
 
 interface SureProps extends DialogProps {
   readonly go: () => void;
-  /** The text of the button that goes; by default the title. */
   readonly text?: string;
   readonly disabled?: boolean;
 }
@@ -363,7 +357,6 @@ export function SureDialog({ title, text = title, disabled, children, close, go 
 
 interface FoldedProps {
   readonly title: ComponentChildren;
-  /** Something about it, at the line's end. */
   readonly more?: ComponentChildren;
   readonly open?: boolean;
   readonly children: ComponentChildren;
@@ -467,7 +460,6 @@ export function Loading() {
 
 interface ProblemNoteProps {
   readonly problem: Problem | null;
-  /** Tries again; without it no button is shown. */
   readonly again?: (() => void) | undefined;
 }
 

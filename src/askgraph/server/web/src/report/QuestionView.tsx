@@ -163,7 +163,6 @@ interface ColumnProps {
   readonly query: string | null;
   readonly written: string | null;
   readonly marked: Marked;
-  /** The text for a missing query. */
   readonly none: string;
   readonly children: ComponentChildren;
 }
@@ -247,7 +246,6 @@ function Scores({ answers }: { answers: readonly Answer[] }) {
 
 interface Marked {
   readonly lines: ReadonlySet<number>;
-  /** The explanation of these lines. */
   readonly why: string;
 }
 
@@ -307,7 +305,6 @@ interface TableProps {
   readonly label: string;
   readonly head: readonly string[];
   readonly class?: string;
-  /** The rows, each a `tr`. */
   readonly children: ComponentChildren;
 }
 

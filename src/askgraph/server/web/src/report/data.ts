@@ -45,9 +45,7 @@ export interface Question {
 interface Index {
   readonly metric: string;
   readonly metrics: readonly string[];
-  /** Whether the page has times. */
   readonly times: boolean;
-  /** Rows of a result that the details have at most. */
   readonly head: number;
   readonly systems: readonly string[];
   readonly benchmarks: readonly string[];

@@ -62,7 +62,6 @@ function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & 
 
 interface ColumnsProps extends Taking {
   readonly answer: AnswerView;
-  /** All columns, also those that are not in the answer. */
   readonly names: readonly string[];
 }
 

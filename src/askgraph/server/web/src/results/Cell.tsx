@@ -13,9 +13,7 @@ import { say } from "./words.ts";
 interface Props {
   readonly cell: CellOf | null;
   readonly graph: string;
-  /** Whether IRIs are always shown below their labels. */
   readonly iris?: boolean;
-  /** Whether to load pictures from other hosts. */
   readonly pictures?: boolean;
 }
 

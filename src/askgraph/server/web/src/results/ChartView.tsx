@@ -12,16 +12,7 @@ import { areaOf, spotsForNames } from "./labels.ts";
 import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
 import { lineOf, measureRoom, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
-import {
-  binBounds,
-  isWide,
-  numberScale,
-  spreadScale,
-  ticksOf,
-  timeAxis,
-  yearBounds,
-  yearOf,
-} from "./scales.ts";
+import { binBounds, numberScale, timeAxis, yearBounds, yearOf } from "./scales.ts";
 import { type Source, useSorted } from "./sorting.ts";
 import { formatMoment, formatNumberText, markText } from "./texts.ts";
 import { say } from "./words.ts";
@@ -29,18 +20,13 @@ import { say } from "./words.ts";
 interface ChartViewProps {
   readonly charts: readonly Chart[];
   readonly rows: readonly Row[];
-  /** Whether the order of the rows is a part of the answer. */
   readonly ordered: boolean;
   /** How many rows there are, and the note that the page has only the first. */
   readonly total: number;
   readonly part: () => ComponentChildren;
-  /** What sorts more rows than the page has. */
   readonly source: Source | null;
-  /** Whether no row of the answer is left out. */
   readonly isWhole: boolean;
-  /** What a picture of it says. */
   readonly about: readonly string[];
-  /** Which chart is chosen, by its key. */
   readonly chosen: string | null;
   readonly onChoose: (key: string) => void;
 }
@@ -216,7 +202,6 @@ function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
 
 interface HistogramProps extends Sized {
   readonly column: Column;
-  /** Its values; times in milliseconds. */
   readonly values: readonly number[];
 }
 
@@ -376,21 +361,18 @@ function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; cha
   const values = dots.map((dot) => dot.value);
   const levels = levelsOf(values, [floor, TOP + NAME], { spread: true });
   const { left } = levels;
-  const count = (width - left) / 90;
   const places = dots.map((dot) => dot.across);
-  const across = spreadScale(places, count).range([left, width - 24]);
-  const ticks = ticksOf(across, count).map((at) => ({ x: across(at), text: writeNumber(at) }));
-  const [up, right] = [
-    isWide(values) ? say.logScale(value) : value,
-    isWide(places) ? say.logScale(by) : by,
-  ];
+  const across = levelsOf(places, [left, width - 24], { spread: true, count: (width - left) / 90 });
+  const ticks = across.ticks.map((at) => ({ x: across.scale(at), text: writeNumber(at) }));
+  const up = levels.isLog ? say.logScale(value) : value;
+  const right = across.isLog ? say.logScale(by) : by;
   const marks = dots.map((dot) => ({
     words: [
       ...(dot.name ? [dot.name] : []),
       `${by} ${writeNumber(dot.across)}`,
       `${value} ${writeNumber(dot.value)}`,
     ].join(", "),
-    x: across(dot.across),
+    x: across.scale(dot.across),
     y: levels.scale(dot.value),
   }));
   const names = spotsForNames(

@@ -10,14 +10,11 @@ import { say } from "./words.ts";
 interface Source {
   readonly runId: string;
   readonly graph: string;
-  /** What stands above the columns. */
   readonly heads: readonly string[];
 }
 
 interface Props extends Source {
-  /** The query; null if no query gives the rows. */
   readonly query: string | null;
-  /** The number of rows that the file has. */
   readonly rows: number;
   /** Words that rows are filtered by; "" for all rows. */
   readonly search: string;

@@ -22,7 +22,6 @@ const SHAPES = {
 
 interface CanvasProps {
   readonly drawing: Drawing;
-  /** The drawing before neighbours were added. */
   readonly first: Drawing;
   readonly label: string;
   readonly width: number;
@@ -149,7 +148,6 @@ export function GraphCanvas({ drawing, first, label, width, chosen, ...on }: Can
 }
 
 interface Mark extends Node, Spot {
-  /** Its label, clipped. */
   readonly name: string;
   readonly isLeft: boolean;
 }

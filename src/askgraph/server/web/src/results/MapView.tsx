@@ -23,11 +23,9 @@ const TOUCH = 24; // a click within so many pixels hits a pin
 interface MapViewProps {
   readonly pins: readonly Pin[];
   readonly graph: string;
-  /** Rows of the result that have no place. */
   readonly elsewhere: number;
   /** The address of tiles with {z}, {x} and {y}; "" for none. */
   readonly tiles: string;
-  /** What a picture of it says. */
   readonly about: readonly string[];
 }
 

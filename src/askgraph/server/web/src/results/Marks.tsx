@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 import { locale } from "../i18n/index.ts";
 import { measureRoom, widthOf } from "./measure.ts";
 import type { Spot } from "./projection.ts";
-import { numberScale, spreadScale, ticksOf } from "./scales.ts";
+import { isPowerOfTen, isWide, logScale, numberScale } from "./scales.ts";
 import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
@@ -34,7 +34,6 @@ interface Props extends Sized {
   readonly nearest: (x: number, y: number) => number;
   /** Draws a mark; `chosen` if the pointer or the keys are on it. */
   readonly draw: (index: number, chosen: boolean) => ComponentChildren;
-  /** The background of the marks: axes and lines. */
   readonly children?: ComponentChildren;
 }
 
@@ -107,14 +106,15 @@ type Levels = ReturnType<typeof levelsOf>;
 export function levelsOf(
   values: readonly number[],
   [floor, top]: readonly [number, number],
-  { zero = false, whole = false, spread = false } = {},
+  { zero = false, whole = false, spread = false, count = (floor + BOTTOM) / 60 } = {},
 ) {
-  const count = (floor + BOTTOM) / 60;
-  const scale = spread ? spreadScale(values, count) : numberScale(values, count, zero);
+  const isLog = spread && isWide(values);
+  const scale = isLog ? logScale(values) : numberScale(values, count, zero);
   scale.range([floor, top]);
-  const ticks = ticksOf(scale, count).filter((tick) => !whole || Number.isInteger(tick));
+  const isMark = (tick: number) => (isLog ? isPowerOfTen(tick) : !whole || Number.isInteger(tick));
+  const ticks = scale.ticks(count).filter(isMark);
   const written = (level: number) => formatNumberText(level, locale.value);
-  return { scale, ticks, written, left: measureRoom(ticks.map(written)) + 2 };
+  return { scale, ticks, isLog, written, left: measureRoom(ticks.map(written)) + 2 };
 }
 
 /** The levels of a chart, each a line across it with its number at the left. */

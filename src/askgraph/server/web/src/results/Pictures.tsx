@@ -9,11 +9,9 @@ import { shortenText } from "./measure.ts";
 import { say } from "./words.ts";
 
 interface PicturesProps {
-  /** What is drawn, for the name of the file. */
   readonly name: string;
   /** The lines above the drawing: the question, its answer, the source. */
   readonly about: readonly string[];
-  /** Returns the drawing as it is now. */
   readonly drawing: () => SVGSVGElement | null | undefined;
 }
 

@@ -44,7 +44,6 @@ export interface ResultViewProps {
   readonly wantsMap?: boolean;
   /** The first view; by default the one that suits the result best. */
   readonly shown?: AnswerDisplay;
-  /** Called when the reader changes the view. */
   readonly onShown?: (shown: AnswerDisplay) => void;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null>;

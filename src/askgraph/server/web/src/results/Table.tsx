@@ -40,7 +40,6 @@ interface Props {
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null> | undefined;
   readonly adding: AddingProps | null;
-  /** Shows the evidence of a row as a drawing. */
   readonly onDraw: (evidence: RowEvidence) => void;
 }
 
@@ -163,7 +162,6 @@ function Head({ columns, order, explained, onOrder, adding }: HeadProps) {
 interface TableRowProps extends Omit<Props, "result" | "source" | "part" | "marks" | "adding"> {
   readonly item: Numbered;
   readonly iris: boolean;
-  /** Whether the row can be explained. */
   readonly explained: boolean;
   readonly evidence: RowEvidence | null;
   /** Its cells before, if it is marked; null if it is new. */
@@ -213,7 +211,6 @@ function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) 
 // Above the table: how many rows, the filter, copy and downloads.
 
 interface ToolbarProps extends Pick<Props, "result" | "columns" | "origin"> {
-  /** The filtered rows in their current order. */
   readonly rows: readonly Numbered[];
   readonly iris: boolean;
   readonly onIris: (shown: boolean) => void;

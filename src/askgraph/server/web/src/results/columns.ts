@@ -19,7 +19,6 @@ type Kind =
 
 export interface Column {
   name: string;
-  /** The heading above it. */
   title: string;
   index: number;
   kind: Kind;
@@ -172,7 +171,6 @@ export interface Pin {
   readonly row: number;
   readonly place: Place;
   readonly name: string;
-  /** The IRI of the thing that lies there, if there is one. */
   readonly iri: string | null;
 }
 

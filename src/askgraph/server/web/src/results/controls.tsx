@@ -50,11 +50,9 @@ export function TabList<Name extends string>({ id, label, tabs, chosen, ...on }:
 const SIZES = [25, 50, 100, 250];
 
 interface PagerProps {
-  /** From 0. */
   readonly page: number;
   readonly pages: number;
   readonly onPage: (page: number) => void;
-  /** Rows per page, if selectable. */
   readonly size?: number;
   readonly onSize?: (size: number) => void;
 }

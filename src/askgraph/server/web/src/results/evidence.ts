@@ -16,7 +16,6 @@ interface Edge {
   readonly source: string;
   readonly target: string;
   readonly label: string;
-  /** The IRI of the predicate, or the path. */
   readonly iri: string;
 }
 

@@ -18,7 +18,6 @@ const BEND = 26;
 
 interface Body extends SimulationNodeDatum {
   readonly id: string;
-  /** The pixels across its mark and its name. */
   readonly wide: number;
   x: number;
   y: number;

@@ -5,7 +5,6 @@ import type { Size, Spot } from "./projection.ts";
 
 interface Point extends Spot {
   readonly name: string;
-  /** The width of its name. */
   readonly wide: number;
   /** Whether the name stands better at its left than at its right. */
   readonly isLeft?: boolean;

@@ -37,17 +37,13 @@ export function isWide(values: readonly number[]): boolean {
   return low > 0 && high >= WIDE * low;
 }
 
-type Scale = ScaleLinear<number, number> | ScaleLogarithmic<number, number>;
-
-/** A scale over values: of their magnitudes if they are wide. */
-export function spreadScale(values: readonly number[], count: number): Scale {
-  return isWide(values) ? scaleLog(extent(values), [0, 1]).nice() : numberScale(values, count);
+/** A scale of the magnitudes of values above zero. */
+export function logScale(values: readonly number[]): ScaleLogarithmic<number, number> {
+  return scaleLog(extent(values), [0, 1]).nice();
 }
 
-/** About `count` marks of a scale: round numbers, or powers of ten. */
-export function ticksOf(scale: Scale, count: number): number[] {
-  const isPower = (tick: number) => Math.log10(tick).toFixed(9).endsWith(".000000000");
-  return scale.ticks(count).filter((tick) => !("base" in scale) || isPower(tick));
+export function isPowerOfTen(value: number): boolean {
+  return Math.log10(value).toFixed(9).endsWith(".000000000");
 }
 
 /** The bounds of about the root of `count` classes of equal width over the values. */

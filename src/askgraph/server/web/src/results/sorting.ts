@@ -9,7 +9,6 @@ import { textOf } from "./texts.ts";
 import { momentOf, numberOf } from "./values.ts";
 
 export interface Order {
-  /** The index of the column that is sorted by. */
   column: number;
   direction: "ascending" | "descending";
 }

@@ -18,7 +18,6 @@ const WKT = "http://www.opengis.net/ont/geosparql#wktLiteral";
 export interface Moment {
   time: number;
   precision: "year" | "month" | "day" | "minute";
-  /** Whether it was given with a time zone. */
   isZoned: boolean;
 }
 

@@ -13,9 +13,7 @@ import { say } from "./words.ts";
 interface TeachProps {
   readonly question: string;
   readonly graph: string;
-  /** The words of the question that were not understood. */
   readonly unused: readonly string[];
-  /** Called when something was taught. */
   readonly taught: () => void;
 }
 
