@@ -2,6 +2,7 @@
 
 Largest moon of Saturn: Titan    → 2 Rhea, 3 Iapetus, 4 Dione, 5 Tethys, with their diameters
 Mass of Mars: 6.417 × 10²³ kg    → 7th of 8 planets, between Venus and Mercury; first is Jupiter
+Number of moons per discoverer   → 19 moons without a discoverer are not counted
 """
 
 import asyncio
@@ -13,8 +14,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.sparql import Group, Pattern, Query, Term, transform, walk
-from askgraph.sparql.results import Row
+from askgraph.sparql import Call, Group, Nested, Pattern, Query, Term, transform, walk
+from askgraph.sparql.results import Row, to_plain_value
 from askgraph.sparql.serializer import to_text, to_tree
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, RDF_TYPE
 from askgraph.trace import Answer
@@ -42,22 +43,19 @@ class RankedEntity:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The things near an answer, first place first.
-
-    A number's place in its class has that class and the number of its ranked things.
-    """
+    """The things near an answer, first place first; a number's place has its class and size."""
 
     entities: tuple[RankedEntity, ...]
     predicate: str | None  # the property that ranks them, if it is one
     cls: str | None = None
     total: int | None = None
+    left_out: int | None = None  # things that lack the value by which they are counted
 
 
 async def rank_answer(answer: Answer, graph: KnowledgeGraph, *, timeout: float) -> Ranking | None:
-    """Return the runners-up of a superlative, or the place of one thing's number in its class.
+    """Return a superlative's runners-up, a number's place in its class, or what a count left out.
 
-    None if the answer is neither, or has nothing to be compared with. Runs at most two queries of
-    `timeout` seconds.
+    None if there is none of them. Runs at most two queries of `timeout` seconds.
 
     Raises:
         ServiceError: the endpoint failed.
@@ -68,9 +66,25 @@ async def rank_answer(answer: Answer, graph: KnowledgeGraph, *, timeout: float) 
         return None
     if tree.form != "SELECT" or tree.offset or tree.having or not answer.result.rows:
         return None
+    if tree.group_by and not tree.limit:
+        return await _count_left_out(tree, graph, timeout)
     if tree.order and tree.limit:
         return await _find_runners_up(tree, answer, graph, timeout)
     return await _find_place(tree, answer, graph, timeout)
+
+
+async def _count_left_out(tree: Query, graph: KnowledgeGraph, timeout: float) -> Ranking | None:
+    calls = [call for _, call in tree.columns if isinstance(call, Call) and call.is_aggregate]
+    key, thing = tree.group_by[0][0], next((x for call in calls for x in call.arguments), None)
+    links = tuple(p for p in _list_patterns(tree) if key in (p.subject, p.object))
+    rest = tuple(part for part in tree.where.elements if part not in links)
+    is_plain = links and len(tree.group_by) == 1 and key not in walk(rest)
+    if thing is None or not is_plain or thing not in walk(rest):
+        return None
+    where = Group((*rest, Nested("MINUS", Group(links))))
+    query = Query("SELECT", where, ((_VALUE, Call("COUNT DISTINCT", (thing,))),))
+    result = await graph.endpoint.select(to_text(query), timeout=timeout)
+    return Ranking((), None, left_out=int(str(to_plain_value(result.rows[0][0]))))
 
 
 async def _find_runners_up(

@@ -930,6 +930,13 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
     expect(page.get_by_role("heading", name="Neil Armstrong", level=1)).to_be_visible()
 
 
+def test_what_a_count_for_each_value_leaves_out_is_said(page: Page) -> None:
+    view = result_of(page, "How many moons are there for each discoverer?", table=False)
+    expect(view.get_by_text("Not counted: 19 without “discoverer”.")).to_be_visible()
+    view.get_by_role("tab", name="Table").click()
+    expect(view.get_by_text("Not counted: 19 without “discoverer”.")).to_be_visible()
+
+
 def test_a_year_without_any_is_drawn_as_0(page: Page) -> None:
     view = result_of(page, "How many missions were launched each year?", table=False)
     expect(view.get_by_role("option", name="1973: 5")).to_be_attached()

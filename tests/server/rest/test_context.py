@@ -66,8 +66,21 @@ def test_a_number_of_one_thing_has_its_place_in_the_class(
 )
 def test_other_answers_are_compared_with_nothing(client: Visitor, question: str) -> None:
     assert context_of(client, question) == {
-        "ranking": [], "unit": None, "class": None, "total": None
+        "ranking": [], "unit": None, "class": None, "total": None, "left_out": None
     }  # fmt: skip
+
+
+@for_each(
+    "question, left_out",
+    ("How many moons are there for each discoverer?", 19),
+    ("How many moons of Saturn are there for each discoverer?", 7),
+    ("How many missions per launch site?", 0),
+    ("How many missions were launched each year?", None),
+)
+def test_a_count_for_each_value_says_how_many_things_have_none(
+    client: Visitor, question: str, left_out: int
+) -> None:
+    assert context_of(client, question)["left_out"] == left_out
 
 
 def test_an_endpoint_is_asked_for_both_and_its_labels_are_in_the_language(

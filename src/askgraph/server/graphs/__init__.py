@@ -54,29 +54,18 @@ class VerifiedAnswers:
 
 @dataclass(eq=False)
 class _PooledGraph:
-    """An open graph, and its state in the pool.
-
-    Attributes:
-        data_stamp: identifies the data folder that it was opened from.
-        checked_at: when its sources were last checked, in seconds of the monotonic clock.
-        users: the number of current leases.
-        is_evicted: it left the pool, and closes with its last lease.
-        has_indices: its search indices are in place.
-        verified: the verified answers in `verified_graph`.
-        glossary_stamp: identifies the glossary file that was read.
-        verified_graph: the graph with verified answers among its examples.
-    """
+    """An open graph, and its state in the pool."""
 
     graph: KnowledgeGraph
     settings: GraphSettings
-    data_stamp: tuple[int, int]
-    checked_at: float = field(default_factory=time.monotonic)
-    users: int = 0
-    is_evicted: bool = False
-    has_indices: bool = False
-    verified: tuple[QueryExample, ...] = ()
-    glossary_stamp: tuple[int, int] = (-1, -1)
-    verified_graph: KnowledgeGraph | None = None
+    data_stamp: tuple[int, int]  # identifies the data folder that it was opened from
+    checked_at: float = field(default_factory=time.monotonic)  # seconds; the last check
+    users: int = 0  # the number of current leases
+    is_evicted: bool = False  # it left the pool, and closes with its last lease
+    has_indices: bool = False  # its search indices are in place
+    verified: tuple[QueryExample, ...] = ()  # the verified answers of `verified_graph`
+    glossary_stamp: tuple[int, int] = (-1, -1)  # identifies the glossary file that was read
+    verified_graph: KnowledgeGraph | None = None  # the graph with them among its examples
 
 
 class GraphPool:

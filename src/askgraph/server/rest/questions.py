@@ -206,6 +206,7 @@ class ContextView(BaseModel):
         None, serialization_alias="class", description="The class in which a number is ranked."
     )
     total: int | None = Field(None, description="Number of things of the class that are ranked.")
+    left_out: int | None = Field(None, description="Things that lack the value to count them by.")
 
 
 @router.get("/runs/{id}/context", response_model_by_alias=True)
@@ -242,6 +243,7 @@ async def get_context(
         unit=name_property_units([predicate], graph, language).get(predicate),
         cls=to_cell(NamedNode(ranking.cls), labels) if ranking.cls else None,
         total=ranking.total,
+        left_out=ranking.left_out,
     )
 
 

@@ -119,6 +119,7 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         {...{ answer, graph }}
         runId={run.id}
         question={asked}
+        leftOut={ranking.value?.left_out ?? 0}
         wantsMap={answer.total > 1 && wantsPlaces(asked)}
         onShown={(how) => setShown({ of: answer, how })}
         adding={arrangement && { answer, graph, arrangement, add }}

@@ -16,10 +16,10 @@ export function useRanking(run: RunView, answer: AnswerView): Fetched<ContextVie
   return useFetched(`${id} ${language.value}`, async () => (id ? contextOf(id) : null));
 }
 
-/** Whether an answer may be compared: a number, or the first rows of sorted ones. */
+/** Whether an answer may be compared: a number, the first rows of sorted ones, or groups. */
 function isRanked({ sparql, status, cells: [row], total }: AnswerView): boolean {
   const isNumber = total === 1 && row?.length === 1 && row[0] != null && numberOf(row[0]) !== null;
-  return status === "answer" && (isNumber || /\bLIMIT\s/i.test(sparql ?? ""));
+  return status === "answer" && (isNumber || /\b(LIMIT|GROUP BY)\s/i.test(sparql ?? ""));
 }
 
 /** The ranking with small bars; nothing if it is empty. */

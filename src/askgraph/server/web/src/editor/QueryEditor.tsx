@@ -18,7 +18,6 @@ interface QueryEditorProps {
   readonly isBusy: boolean;
   readonly canRun: boolean;
   readonly run: (query: string) => void;
-  /** The numbers of terms that words of the question mean. */
   readonly marks: Marks;
 }
 

@@ -48,7 +48,6 @@ interface EditorWishes {
   readonly vocabulary: Promise<VocabularyView | null>;
   /** Checks a query; null if the check failed. */
   readonly validate: (text: string) => Promise<ValidationView | null>;
-  /** The numbers of terms that words of the question mean. */
   readonly marks: () => Marks;
 }
 

@@ -17,7 +17,6 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
   readonly look?: string;
   readonly icon?: IconName;
   readonly text?: string;
-  /** Its name, if it shows only an icon. */
   readonly label?: string;
 }
 

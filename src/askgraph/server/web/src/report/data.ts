@@ -6,7 +6,6 @@ export type Value = string | number | boolean | null;
 export type Score = readonly [precision: number, recall: number, f1: number];
 
 export interface Answer {
-  /** The place of its method in `systems`. */
   readonly system: number;
   readonly status: string;
   readonly confidence: number;
@@ -35,7 +34,6 @@ export interface Question {
   readonly unanswerable: boolean;
   readonly gold: string | null;
   readonly gold_laid?: string;
-  /** Its address on the page, as `#q/benchmark/id`. */
   readonly link: string;
   /** The part that holds its details, and their place there. */
   readonly details: readonly [part: number, place: number];

@@ -38,6 +38,8 @@ export interface ResultViewProps {
   readonly runId: string | null;
   readonly graph: string;
   readonly question?: string;
+  /** How many things lack a value in the first column, by which they are counted. */
+  readonly leftOut?: number;
   /** The query of a result whose rows are not explained. */
   readonly query?: string;
   /** Whether to show a map at first for places that are not in the result. */
@@ -197,6 +199,9 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
           </>
         )}
       </div>
+      {looks.leftOut !== undefined && looks.leftOut > 0 && (
+        <p class="muted small">{say.leftOut(looks.leftOut, columns[0]?.title ?? "")}</p>
+      )}
     </div>
   );
 }

@@ -265,7 +265,6 @@ function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: Too
 interface WhyProps {
   readonly row: number;
   readonly origin: Origin;
-  /** The evidence, if it came with the answer; else it is loaded. */
   readonly known: RowEvidence | null;
   readonly onDraw: (evidence: RowEvidence) => void;
 }
