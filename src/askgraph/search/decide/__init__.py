@@ -330,7 +330,7 @@ def find_unserved_operators(
         if (
             operator.name not in _OPTIONAL_OPERATORS
             and is_comparison
-            and not candidate.used >> operator.first & 1
+            and not candidate.used >> operator.last & 1
         ):
             yield operator
 
