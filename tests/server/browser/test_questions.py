@@ -864,11 +864,11 @@ def test_a_table_fits_a_phone_with_its_heads_and_its_evidence(watch: Watch) -> N
     assert "2,000\u00a0km" in page.locator(".headline").inner_text()
     chip = view.locator(".chip", has_text="context")
     expect(chip).to_have_css("background-color", "rgb(45, 51, 56)")  # lighter than the sheet
-    boxes = [
+    title, plus, why = (
         view.get_by_role("button", name=name).first.bounding_box()
         for name in ("diameter", "Add to diameter", "Why is Ganymede here?")
-    ]
-    title, plus, why = (box or {} for box in boxes)
+    )
+    assert title and plus and why
     assert plus["y"] > title["y"] + title["height"] / 2
     assert why["x"] + why["width"] < PHONE["width"] - 16
 
