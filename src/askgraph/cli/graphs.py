@@ -38,7 +38,6 @@ def graphs(common: CommonOptions, json: bool = False) -> None:
             err=True,
         )
         return
-
     headers = ("graph", *_COUNT_COLUMNS, "source")
     rows = [
         (

@@ -92,11 +92,10 @@ class AskOptions(cli.OptionBundle):
     def create_method(self, workspace: Workspace) -> tuple[str, Method]:
         """Return the name of the chosen method, and the method with its settings."""
         name, settings_of_spec = parse_method_spec(self.method or DEFAULT_METHOD)
-        log = None if self.sent is None else str(self.sent.absolute())
         values = (
             ("model", self.model),
             ("base_url", self.base_url),
-            ("sent", log),
+            ("sent", None if self.sent is None else str(self.sent.absolute())),
             ("seconds", self.seconds),
         )
         settings = settings_of_spec | {name: value for name, value in values if value is not None}

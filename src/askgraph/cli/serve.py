@@ -36,7 +36,6 @@ def serve(
     from askgraph.server.settings import ServeSettings
 
     workspace = common.workspace
-    first_graphs = _add_missing_graphs(workspace, sources or (), sample=sample)
     settings = ServeSettings.from_folder(
         workspace.folder,
         {
@@ -45,7 +44,7 @@ def serve(
             "database": database,
             "anonymous": tuple(anonymous) if anonymous else None,
             "processes": processes,
-            "first_graphs": first_graphs or None,
+            "first_graphs": _add_missing_graphs(workspace, sources or (), sample=sample) or None,
         },
         processes=os.cpu_count() or 1,
     )

@@ -34,7 +34,6 @@ trace = CommandGroup()
 @trace.command("show")
 def show_run(common: CommonOptions, file: Path, json: bool = False, full: bool = False) -> None:
     """Print a run: the model's turns and calls, their results, the cost, the outcome."""
-
     run, head = read_trace(file)
     if json:
         print_json(_to_object(run, head))

@@ -216,12 +216,11 @@ def format_definitions(definitions: Definitions) -> str:
                 ("shortcut", {**terms, **words, "unnamed": item.unnamed, "why": item.why})
             )
     for comment in definitions.comments:
-        content = {"term": shorten(comment.term), "text": comment.text}
         tables.append(
             (
                 "comment",
                 {
-                    **content,
+                    **{"term": shorten(comment.term), "text": comment.text},
                     "language": "" if comment.language == DEFAULT_LANGUAGE else comment.language,
                     "why": comment.why,
                 },

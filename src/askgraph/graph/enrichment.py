@@ -174,8 +174,7 @@ class _PathEvaluator:
         counts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="right") - starts
         total = int(counts.sum())
         self._check_limit(total)
-        before = counts.cumsum() - counts
-        indices = np.arange(total) + (starts - before).repeat(counts)
+        indices = np.arange(total) + (starts - (counts.cumsum() - counts)).repeat(counts)
         sources = (first >> 32).repeat(counts)
         return self._deduplicate(sources << 32 | (second[indices] & 0xFFFFFFFF))
 

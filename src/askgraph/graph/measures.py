@@ -254,10 +254,9 @@ def _build_span(
         return None
     if arrays is None:
         start_classes, end_classes = ({iri for iri, _ in p.subject_classes} for p in (start, end))
-        share_classes = bool(start_classes & end_classes) or not (start_classes or end_classes)
         return (
             DateSpan(start.iri, end.iri, min(start.subjects, end.subjects))
-            if share_classes
+            if bool(start_classes & end_classes) or not (start_classes or end_classes)
             else None
         )
     first, last = arrays.get_predicate_number(start.iri), arrays.get_predicate_number(end.iri)

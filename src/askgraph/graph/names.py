@@ -157,9 +157,8 @@ def is_informative_label(label: str, iris: Sequence[str]) -> bool:
         return False
     known_stems = {stem_word(word) for iri in iris for word in _tokenize_local_name(iri)}
     new_words = [word for word in words if stem_word(word) not in known_stems]
-    is_sentence = label.endswith(".") or len(words) >= _MIN_SENTENCE_WORDS
     return (
-        not is_sentence
+        not (label.endswith(".") or len(words) >= _MIN_SENTENCE_WORDS)
         or len(new_words) == len(words)
         or max(map(len, new_words), default=0) > _MAX_SHORT_WORD_LENGTH
     )

@@ -348,10 +348,9 @@ class _NeighbourhoodFetcher:
             [*((part, inverse) for part, inverse, _ in class_parts), *predicate_parts]
         )
         for (_, inverse, cls), triples in zip(class_parts, results, strict=False):
-            ends = (triple.subject if inverse else triple.object for triple in triples)
             self.requests.all_triples.update(
                 Triple(end, NamedNode(self.type_predicate), NamedNode(cls))
-                for end in ends
+                for end in (triple.subject if inverse else triple.object for triple in triples)
                 if isinstance(end, NamedNode)
             )
 

@@ -78,10 +78,9 @@ def format_shex(
     visible_lines = shape.lines[:max_lines]
     rows = [_format_row(line, shape, prefixes, label_by_iri) for line in visible_lines]
     rows.insert(0, (f"a [ {class_name} ]", ""))
-    ends = [" ;"] * (len(rows) - 1) + [""]
     row_texts = [
         f"  {constraint}{end}" + (f"  # {comment}" if comment else "")
-        for (constraint, comment), end in zip(rows, ends, strict=True)
+        for (constraint, comment), end in zip(rows, [" ;"] * (len(rows) - 1) + [""], strict=True)
     ]
     hidden_names = [
         _format_name(line, shape.cls, prefixes, label_by_iri)

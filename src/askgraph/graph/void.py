@@ -109,9 +109,8 @@ def _iterate_accounts(statements: RdfStatements) -> Iterator[parts.Profile]:
     subset_nodes = collect_nodes(v.SD_GRAPH, v.VOID_SUBSET)
     default_graphs = collect_nodes(v.SD_DEFAULT_GRAPH)
     class_partitions = collect_nodes(v.VOID_CLASS_PARTITION)
-    top_nodes = [root for root in roots if root not in subset_nodes | default_graphs]
     for nodes in (
-        top_nodes,
+        [root for root in roots if root not in subset_nodes | default_graphs],
         [r for r in roots if r in default_graphs],
         [r for r in roots if r in subset_nodes],
     ):

@@ -34,11 +34,10 @@ class Price:
         """Return the cost of some tokens."""
         uncached_tokens = usage.input - usage.cached - usage.cache_written
         cached_price = self.input if self.cached_input is None else self.cached_input
-        write_price = self.input if self.cache_write is None else self.cache_write
         input_cost = (
             uncached_tokens * self.input
             + usage.cached * cached_price
-            + usage.cache_written * write_price
+            + usage.cache_written * (self.input if self.cache_write is None else self.cache_write)
         )
         return (input_cost + usage.output * self.output) / 1_000_000
 

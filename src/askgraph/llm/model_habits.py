@@ -272,7 +272,6 @@ def _repair_arguments(call: ToolCall) -> ToolCall:
         value = json.loads(call.arguments, strict=False)
     except (ValueError, RecursionError):
         return call
-    has_raw_breaks = any(ord(character) < 32 for character in call.arguments)
-    if not has_raw_breaks or not isinstance(value, dict):
+    if not any(ord(character) < 32 for character in call.arguments) or not isinstance(value, dict):
         return call
     return replace(call, arguments=json.dumps(value, ensure_ascii=False))

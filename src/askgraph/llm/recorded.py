@@ -143,8 +143,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Repeat the reply to a request."""
-        body = await request.aread()
-        request_data = _describe_request(request, body)
+        request_data = _describe_request(request, await request.aread())
         exchanges = self._exchanges.get(_compute_key(request_data))
         if not exchanges:
             raise SetupError(

@@ -315,8 +315,7 @@ def check_call(call: llm.ToolCall, tools: Sequence[llm.ToolSchema]) -> ValidCall
     JSON within JSON, Python's quotes, numbers, booleans and null as text, and no arguments at
     all if none are required.
     """
-    exact_matches = [tool for tool in tools if tool.name == call.name]
-    matches = exact_matches or [
+    matches = [tool for tool in tools if tool.name == call.name] or [
         tool for tool in tools if normalize_tool_name(tool.name) == normalize_tool_name(call.name)
     ]
     tool = matches[0] if len(matches) == 1 else None

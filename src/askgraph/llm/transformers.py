@@ -349,10 +349,9 @@ class TransformersModel:
         download: bool = False,
     ) -> None:
         path = Path(model)
-        paths = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
         files = [  # the weights, which may change later
             (file.name, file.stat().st_size, file.stat().st_mtime_ns)
-            for file in paths
+            for file in (sorted(path.glob("*.safetensors")) if path.is_dir() else [path])
             if file.is_file()
         ]
         settings = json.dumps({"dtype": dtype, "files": files})

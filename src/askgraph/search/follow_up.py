@@ -194,10 +194,9 @@ def parse_measured_extreme(
         return None
     if _find_content(reading, content) - set(extreme[0].positions):
         return None
-    nouns = [tokenize(noun, reading.language) for noun in extreme[0].measure.property_names]
     iris = [
         iri
-        for noun in nouns
+        for noun in [tokenize(noun, reading.language) for noun in extreme[0].measure.property_names]
         for iri in _find_order_predicates(set(range(len(noun.tokens))), noun, names)
     ]
     return ResultChange(1, tuple(dict.fromkeys(iris)), extreme[1]) if iris else None

@@ -162,8 +162,7 @@ def build_cast(cast: str, operand: Expression) -> Expression:
     if not cast:
         return operand
     if cast.startswith("$"):
-        texts = Literal(DAY_PATTERN), Literal(cast)
-        return Call("REPLACE", (Call(TEXT, (operand,)), *texts))
+        return Call("REPLACE", (Call(TEXT, (operand,)), *(Literal(DAY_PATTERN), Literal(cast))))
     return Call(cast, (Call(TEXT, (operand,)) if cast in (INTEGER, NUMBER) else operand,))
 
 

@@ -206,8 +206,7 @@ def run(
     check_access_rules(settings)
 
     async def check_database() -> None:  # so that its errors are reported in plain words
-        store = await Store.open(settings.resolve_database(workspace.folder))
-        await store.close()
+        await (await Store.open(settings.resolve_database(workspace.folder))).close()
 
     asyncio.run(check_database())
     server, listening = build_server(settings, workspace, report=report, on_open=on_open)

@@ -50,12 +50,11 @@ class Problem(BaseModel):
     @classmethod
     def for_stop(cls) -> "Problem":
         """Return the problem of a question that was stopped before its outcome."""
-        detail = "the question was stopped before it was answered: ask it again"
         return cls(
             type="urn:askgraph:problem:stopped",
             title="The question was stopped",
             status=503,
-            detail=detail,
+            detail="the question was stopped before it was answered: ask it again",
             retry_after=2.0,
         )
 

@@ -68,10 +68,9 @@ def map_equal_numbers(numbers: Set[int | float]) -> dict[int | float, int | floa
     group_head: int | float | None = None
     integer: int | None = None
     for number in sorted(numbers):
-        is_other_integer = isinstance(number, int) and integer not in (None, number)
         if (
             group_head is None
-            or is_other_integer
+            or (isinstance(number, int) and integer not in (None, number))
             or abs(number - group_head) > RELATIVE_TOLERANCE * abs(number)
         ):
             group_head, integer = number, None

@@ -290,8 +290,7 @@ def _is_word_start(chunk: str, start: int, position: int) -> bool:
 
 def _is_number_start(chunk: str, start: int, position: int) -> bool:
     """Return whether digits begin here after a word; not after the single letter of `Q42`, `p2`."""
-    is_code = position - start == 1
-    return chunk[position].isdigit() and chunk[position - 1].isalpha() and not is_code
+    return chunk[position].isdigit() and chunk[position - 1].isalpha() and position - start != 1
 
 
 def _is_after_number(chunk: str, position: int) -> bool:

@@ -139,8 +139,7 @@ def read_table(
         raise SetupError(f"{str(path)!r} is not UTF-8 text: save it as CSV in UTF-8") from error
     while text.startswith("#"):
         text = text.partition("\n")[2]
-    first = _QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0])
-    delimiter = max("\t;,", key=first.count)
+    delimiter = max("\t;,", key=_QUOTED.sub("", text.lstrip("\r\n").partition("\n")[0]).count)
     try:
         lines = [
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row

@@ -491,8 +491,7 @@ async def preview_lessons(
         if example.origin == "confirmed" and normalize_question(example.question) != key
     ]
     scores = compute_similarities(corrected.question, [item.question for item in candidates])
-    order = sorted(range(len(candidates)), key=lambda at: -scores[at])
-    ranked = [candidates[at] for at in order]
+    ranked = [candidates[at] for at in sorted(range(len(candidates)), key=lambda at: -scores[at])]
     expected: Answer | None = await _answer_example(corrected, graph)
     base_graph = dataclasses.replace(graph, examples=())
     lesson_graphs = [_apply_lesson(lesson, base_graph) for lesson in lessons]

@@ -172,8 +172,7 @@ def make_pairs(
                 else:
                     yield pair
 
-    number = write_pairs(output, generate_pairs())
-    return PairCounts(len(all_questions), number, tuple(left_out))
+    return PairCounts(len(all_questions), write_pairs(output, generate_pairs()), tuple(left_out))
 
 
 def _iterate_pairs(

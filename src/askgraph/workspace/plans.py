@@ -219,8 +219,7 @@ async def plan_run(
     states = await load_graph_states(runner, benchmarks)
     has_examples = any(benchmark.examples for benchmark in benchmarks)
     for choice in run_options.methods:
-        method = runner.get_method(choice.label)
-        if has_examples and not hasattr(method, "examples"):
+        if has_examples and not hasattr(runner.get_method(choice.label), "examples"):
             raise SetupError(
                 f"the method {choice.name!r} learns nothing from examples, so folds would "
                 "change nothing; omit --folds and --leave-out"
@@ -363,12 +362,11 @@ def _list_example_files(method: Method) -> tuple[Path, ...]:
 
 
 def _compute_fingerprint(question: GoldQuestion, *parts: object) -> str:
-    answer_fields = question.answers and [question.answers.variables, question.answers.rows]
     question_fields = [
         question.text,
         question.language,
         question.sparql,
-        answer_fields,
+        question.answers and [question.answers.variables, question.answers.rows],
         question.unanswerable,
     ]
     text = json.dumps([question_fields, *map(repr, parts)], default=str)

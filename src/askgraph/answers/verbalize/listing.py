@@ -247,9 +247,7 @@ class Listing(ABC):
 
     def name_value(self, value: ast.Expression) -> str:
         """What a value is called, without whose it is."""
-        if not isinstance(value, Variable):
-            return self.writer.write(value)
-        if value.value in self.scope.binds:
+        if not isinstance(value, Variable) or value.value in self.scope.binds:
             return self.writer.write(value)
         for select in self.scope.selects:
             if value.value in {name.value for name in ast.find_variables(select)}:

@@ -232,12 +232,11 @@ class PatQuestions(JsonBenchmark):
         ]
         if None in names:
             raise UnusableItemError("one of its 'answer annotations' has neither 'ID' nor 'Label'")
-        values = list(filter(None, names)) or list(get_texts(record, "text answers"))
         bindings = [
             {"answer": {"type": "uri", "value": self.to_iri(value)}}
             if re.fullmatch(r"Q[0-9]+", value)
             else {"answer": {"type": "literal", "value": value}}
-            for value in values
+            for value in list(filter(None, names)) or list(get_texts(record, "text answers"))
         ]
         return parse_bindings(bindings) if bindings else None
 

@@ -158,12 +158,11 @@ def _iterate_questions(items: Iterable[Described], language: str | None) -> Iter
             raise UnusableItemError(NO_QUERY_MESSAGE)
         if not example.wordings:
             raise UnusableItemError("it has no rdfs:comment with the question")
-        federation_tags = ("federated",) if example.federates_with else ()
         question = GoldQuestion(
             id=example.node.value,
             text="",
             sparql=example.query,
-            tags=(*example.keywords, *federation_tags),
+            tags=(*example.keywords, *(("federated",) if example.federates_with else ())),
             graph=next(iter(example.targets), None),
             unanswerable=UNANSWERABLE_TAG in example.keywords,
         )

@@ -220,8 +220,7 @@ def find_repeats(
     findings_by_index: dict[int, GoldFinding] = {}
     for pair in find_near_duplicates(questions, prefixes=prefixes):
         earlier, later = questions[pair.first], questions[pair.second]
-        is_translation = pair.kind == "same query" and earlier.language != later.language
-        if not is_translation:
+        if not (pair.kind == "same query" and earlier.language != later.language):
             kind = pair.kind if pair.is_duplicate else "similar question"
             finding = GoldFinding(later.id, kind, f"{earlier.id!r}: {earlier.text}")
             findings_by_index.setdefault(pair.second, finding)

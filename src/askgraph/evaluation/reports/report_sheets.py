@@ -295,13 +295,12 @@ def _build_cost_sheet(groups: Sequence[RunGroup], *, with_times: bool) -> Sheet:
             cost_cells += (usage.seconds, *percentiles)
         rows.append((*build_label(group), len(records), *cost_cells))
     counts = ("requests", "LLM calls", "input tokens", "cached tokens", "output tokens")
-    clock = ("seconds", "p50 s", "p95 s") if with_times else ()
     columns = (
         *LABEL_COLUMNS,
         *build_columns("count", "records", "attempts"),
         SheetColumn("executable", "share"),
         *build_columns("count", *counts),
-        *build_columns("number", "money", *clock),
+        *build_columns("number", "money", *("seconds", "p50 s", "p95 s") if with_times else ()),
     )
     return Sheet("Cost, summed over all attempts", columns, tuple(rows))
 

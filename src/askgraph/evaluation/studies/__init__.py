@@ -445,8 +445,7 @@ def _build_notes(table: PaperTable, lines: Sequence[MeasuredRow]) -> tuple[str, 
         for run, errors in errors_by_run.items()
         if errors
     ]
-    run_counts = Counter(line.run for line in lines)
-    if {run for run, count in run_counts.items() if run and count > 1}:
+    if {run for run, count in Counter(line.run for line in lines).items() if run and count > 1}:
         notes.append("Rows that differ in the paper's model alone are one run here, by one model.")
     return tuple(notes)
 

@@ -69,13 +69,12 @@ def build_stage_case(record: Record, detail: QuestionDetail, gold: QueryLinks) -
         frozenset(target for _, target in stages[2]) if len(stages) > 2 else predicates
     )
     thoughts = [step.get("text") for step in detail.steps if step["step"] == "thought"]
-    reach = next((str(text) for text in thoughts if text in REACH_TEXTS), REACH_TEXTS[0])
     return StageCase(
         record,
         gold,
         QueryLinks(entities, predicates),
         QueryLinks(entities, writer_predicates),
-        reach,
+        next((str(text) for text in thoughts if text in REACH_TEXTS), REACH_TEXTS[0]),
         sum(step["step"] == "draft" for step in detail.steps),
     )
 

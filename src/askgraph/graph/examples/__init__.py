@@ -326,5 +326,4 @@ def normalize_question(text: str) -> str:
 
 def is_same_language(first: str | None, second: str | None) -> bool:
     """Return whether two tags are of one language in any region; an unknown one equals any."""
-    bases = [tag.lower().partition("-")[0] for tag in (first, second) if tag]
-    return len(set(bases)) < 2
+    return len({tag.lower().partition("-")[0] for tag in (first, second) if tag}) < 2

@@ -30,10 +30,9 @@ class SpacyLinker:
 
     async def find_spans(self, text: str, language: str | None) -> Sequence[EntitySpan]:
         """Return the entities that the pipeline links, in the order of the text."""
-        document = await asyncio.to_thread(self._pipeline, text)
         return [
             EntitySpan(entity.start_char, entity.end_char, self._expand_iri(entity.kb_id_))
-            for entity in document.ents
+            for entity in (await asyncio.to_thread(self._pipeline, text)).ents
             if entity.kb_id_ not in _UNKNOWN_IDS
         ]
 

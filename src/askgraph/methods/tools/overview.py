@@ -52,7 +52,6 @@ async def overview(
     )
     profile = context.graph.profile
     cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
-
     lines = [
         f"graph {context.graph.name}: {profile.triples:,} triples{cuts}",
         *([f"{HEADING}{describe_naming(context)}.", full_schema.text] if full_schema else []),

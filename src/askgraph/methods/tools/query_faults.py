@@ -73,7 +73,6 @@ async def explain_unknown_iris(context: Context, query: str, iris: Iterable[str]
         context, [name for names in nearest_by_iri.values() for name in names]
     )
     lines = []
-
     for iri, names in nearest_by_iri.items():
         hint = f"; nearest: {', '.join(map(writer.write_iri, names))}" if names else ""
         short = clip_text(context.graph.prefixes.shorten(iri), _MAX_LINE_CHARACTERS)

@@ -549,13 +549,12 @@ def _is_unfiltered_class(candidate: QueryCandidate) -> bool:
 def _is_ambiguous_name(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
     """Return whether the question is only a name shared by a thing and a class: "Jaguar"."""
     links, tokens = proposal.linked.links, proposal.question.tokens
-    used_links = [link for link in links if link.mask == candidate.used]
     return any(
         {link.kind, rival.kind} == {ItemKind.ENTITY, ItemKind.CLASS}
         and link.positions == rival.positions
         and stem_name(link.name) == stem_name(rival.name)
         and tokens[link.positions[-1]].folded in stem_name(rival.name)
-        for link in used_links
+        for link in [link for link in links if link.mask == candidate.used]
         for rival in links
     )
 

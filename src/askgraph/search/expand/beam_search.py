@@ -298,8 +298,7 @@ class BeamSearch:
             if predicate in self.schema.unspecific_predicates
             else not inverse and predicate in self.schema.outward_predicates
         )
-        must_be_named = named_only or is_named_only or is_vague
-        if (not links and must_be_named) or (
+        if (not links and (named_only or is_named_only or is_vague)) or (
             is_literal and self._is_wrong_code_predicate(state, predicate)
         ):
             return
@@ -746,17 +745,13 @@ def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
 
 
 def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
-    """Yield what lies below a thing whose kinds are asked for, or that a plural names.
-
-    "Kinds of soup" are one step below a soup, "which soups" are all below it.
-    """
+    """Yield what is a step below a thing ("kinds of soup"), or all below it ("which soups")."""
     schema, graph, tokens = search.schema, search.graph, search.linked.reading.tokens
     for link in search.linked.get_links(ItemKind.ENTITY) if schema.hierarchies else ():
         node, kind = schema.find_node(link.target), _find_kind_word(search, link)
         token = tokens[link.positions[-1]]
-        if node is None or link.similarity < _MIN_HEAD_SCORE:
-            continue
-        if len(schema.get_instances(link.target)):
+        has_instances = len(schema.get_instances(link.target)) > 0
+        if node is None or link.similarity < _MIN_HEAD_SCORE or has_instances:
             continue
         nodes = np.array([node], dtype=np.int32)
         for number in schema.hierarchies if kind is not None or token.stem != token.folded else ():
@@ -764,18 +759,15 @@ def _create_subclass_states(search: BeamSearch) -> Iterator[PartialMatch]:
             if kind is None:
                 ids = graph.compute_closure(nodes, number, inverse=True)
             if len(ids):
-                child = Node(nodes, terms=(node,), link=link)
-                is_deep = len(ids) > len(steps)
+                child, is_deep = Node(nodes, terms=(node,), link=link), len(ids) > len(steps)
                 gain = search.compute_gain(link, 0)
-                if (
-                    kind is None or search.frame.mask >> kind & 1
-                ):  # "how many kinds of" is one phrase
+                if kind is None or search.frame.mask >> kind & 1:
                     root = Node(ids, edges=((Edge(number, False, is_deep), child),), cls_link=link)
                     yield PartialMatch(root, link.mask, gain, patterns=1)
                     continue
-                iri, name = graph.get_predicate_iri(number), tokens[kind].text
-                word = Link(ItemKind.PREDICATE, iri, name, 1.0, (kind,), (1.0,), how=("synonym",))
-                root = Node(ids, edges=((Edge(number, False, is_deep, word), child),))
+                iri, name, how = graph.get_predicate_iri(number), tokens[kind].text, ("synonym",)
+                word = Link(ItemKind.PREDICATE, iri, name, 1.0, (kind,), (1.0,), how=how)
+                root = Node(ids, edges=((Edge(number, False, False, word), child),))
                 gain += search.compute_gain(word, link.mask)
                 yield PartialMatch(root, link.mask | word.mask, gain, patterns=1)
 
@@ -784,19 +776,18 @@ def _find_kind_word(search: BeamSearch, link: Link) -> int | None:
     """Return the position of "kinds" in "kinds of X" and "X kinds"."""
     reading = search.linked.reading
     kinds = reading.word_list.clauses["kinds"] | reading.word_list.clauses["subkinds"]
-    first, after = link.positions[0], link.positions[-1] + 1
-    if after < len(reading.tokens) and reading.folded_words[after] in kinds:
-        return after
-    at = next(
-        (
-            at
-            for at in reversed(range(first))
-            if not reading.is_stop(at) or reading.folded_words[at] in kinds
-        ),
-        -1,
-    )
-    is_kind = at >= max(0, first - _MAX_WORDS_AFTER_KIND) and reading.folded_words[at] in kinds
-    return at if is_kind else None
+    first, words = link.positions[0], reading.folded_words
+    for at in (
+        link.positions[-1] + 1,
+        *reversed(range(max(0, first - _MAX_WORDS_AFTER_KIND), first)),
+    ):
+        if (
+            words[at : at + 1]
+            and words[at] in kinds
+            and all(map(reading.is_stop, range(at + 1, first)))
+        ):
+            return at
+    return None
 
 
 def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
@@ -1422,8 +1413,7 @@ def _is_class_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
 def _is_next_name(search: BeamSearch, next_link: Link, link: Link) -> bool:
     """Return whether only a comma or function words separate a name from the next one."""
     between = range(link.positions[-1] + 1, next_link.positions[0])
-    distance = next_link.positions[0] - link.positions[-1] - 1
-    return 0 <= distance <= _MAX_APPOSITION_WORDS and all(
+    return 0 <= next_link.positions[0] - link.positions[-1] - 1 <= _MAX_APPOSITION_WORDS and all(
         search.linked.reading.is_stop(at) for at in between
     )
 

@@ -271,13 +271,10 @@ class Schema:
     def hierarchies(self) -> tuple[int, ...]:
         """Predicates that lead from a kind of something to it, as `skos:broader` does."""
         broader = get_shared_words().names["broader"]
-        numbers = {
-            number
-            for number, p in self.predicates.items()
-            if p.object_classes and not broader.isdisjoint(self.get_folded_names(number))
-        }
         standard = self.graph.get_predicate_number(v.RDFS_SUB_CLASS_OF)
-        return tuple(sorted(numbers | ({standard} if standard is not None else set())))
+        numbers = [n for n, p in self.predicates.items() if p.object_classes and n != standard]
+        numbers = [n for n in numbers if not broader.isdisjoint(self.get_folded_names(n))]
+        return (*numbers, *([] if standard is None else [standard]))
 
     @cached_property
     def naming_predicates(self) -> frozenset[int]:
@@ -635,8 +632,7 @@ class Schema:
     def find_classes_by_head(self, stems: tuple[str, ...]) -> tuple[str, ...]:
         """Return the classes with instances whose names end in some words, by their stems."""
         names = self._class_names_by_head.get(stems[-1], ())
-        matches = (iri for words, iri in names if words[-len(stems) :] == stems)
-        return tuple(dict.fromkeys(matches))
+        return tuple(dict.fromkeys((iri for words, iri in names if words[-len(stems) :] == stems)))
 
     @cached_property
     def _class_names_by_head(self) -> dict[str, list[tuple[tuple[str, ...], str]]]:

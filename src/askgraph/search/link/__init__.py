@@ -556,10 +556,9 @@ def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) 
     }
     for link in links:
         key = (link.target, link.positions)
-        is_mismatch = key in mismatches and key not in exact_keys
         yield (
             replace(link, similarity=link.similarity * _PREPOSITION_PENALTY_FACTOR)
-            if is_mismatch
+            if key in mismatches and key not in exact_keys
             else link
         )
 

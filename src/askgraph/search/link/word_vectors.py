@@ -47,8 +47,7 @@ _LINKING_LETTERS: Final = ("", "s", "es", "n", "en")  # letters between the part
 _MIN_BEGINNING_LENGTH, _MAX_ENDING_LENGTH = 4, 4
 """Letters of a word's known beginning at least, and of its ending at most."""
 _MAX_VALUE_COUNT: Final = 2_000  # beyond, only short values of known words are compared: "Sopa"
-_MAX_READ_VALUE_COUNT, _MAX_SHORT_VALUE_WORDS = 20_000, 2
-"""Number of values beyond which none is compared, and of the words of a short one."""
+_MAX_READ_VALUE_COUNT, _MAX_SHORT_VALUE_WORDS = 20_000, 2  # beyond, none is compared
 _MAX_ENTITY_COUNT: Final = 8_000  # the same for the names of things
 _TIME_SHARE: Final = 0.2  # names are read until this share of a question's time is gone
 
@@ -210,8 +209,7 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     """Return the vectors of an index's names, computed once.
 
     With very many names, it returns the vectors of the names read within a share of the time
-    limit, and starts again at the next question. Of many values, only short ones of known words
-    have vectors.
+    limit, and starts again at the next question. Of many values, only short ones have vectors.
 
     Args:
         is_of_things: whether to compare things instead of classes, predicates and values.
@@ -220,13 +218,9 @@ def get_name_vectors(index: NameIndex, *, is_of_things: bool = False) -> NameVec
     if is_of_things in index_vectors:
         return index_vectors[is_of_things]
     kinds = [] if is_of_things else [int(ItemKind.CLASS), int(ItemKind.PREDICATE)]
-    kind, limit = (
-        (ItemKind.ENTITY, _MAX_ENTITY_COUNT)
-        if is_of_things
-        else (ItemKind.VALUE, _MAX_READ_VALUE_COUNT)
-    )
+    kind = ItemKind.ENTITY if is_of_things else ItemKind.VALUE
     count = np.count_nonzero(index.kinds == int(kind))
-    if count <= limit:
+    if count <= (_MAX_ENTITY_COUNT if is_of_things else _MAX_READ_VALUE_COUNT):
         kinds.append(int(kind))
     names: list[IndexedName] = []
     vectors: list[Vectors] = []

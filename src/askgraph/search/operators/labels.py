@@ -58,10 +58,9 @@ def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:
         is_end = is_in_language and all(  # "X in Italian and French"
             reading.is_stop(after) or words[after] in names for after in range(at + 1, len(words))
         )
-        is_subject = nearest == at + 1 and word != stem_word(word)
         if abs(nearest - at) > _MAX_WORDS_BETWEEN or not (nearest != at or is_end or languages):
             continue
-        if abs(nearest - at) == 1 or is_in_language or is_subject or languages:
+        if abs(nearest - at) == 1 or is_in_language or languages:
             positions = {at, nearest, *([at - 1] if is_in_language else [])}
             before = words[max(0, at - 2) : at]
             if any((item,) in phrases["without"] for item in before):

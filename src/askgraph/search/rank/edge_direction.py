@@ -104,8 +104,7 @@ class EdgeDirections:
             steps = (schema.graph.step(nodes, at, inverse=True) for at in schema.naming_predicates)
             nodes = np.unique(np.concatenate([*steps]))
         ends, starts = (schema.graph.step(nodes, number, inverse=at) for at in (False, True))
-        has_both = len(ends) and len(starts)
-        if np.array_equal(ends, starts) if has_both else not may_lack_it:
+        if np.array_equal(ends, starts) if len(ends) and len(starts) else not may_lack_it:
             return False  # both directions mean the same, or there is only one
         is_grammatical_subject = is_thing_subject(
             relation, link, self.linked, schema.get_folded_names(number)

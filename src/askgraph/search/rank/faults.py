@@ -512,8 +512,7 @@ def _count_extremes(context: FaultContext) -> int:
     inner = [
         value for subquery in list_subqueries(context.tree.where) for _, value in subquery.columns
     ]
-    values = (*context.shown_values, *inner)
-    calls = (value for value in values if isinstance(value, Call))
+    calls = (value for value in (*context.shown_values, *inner) if isinstance(value, Call))
     extremes = sum(call.name in ("MIN", "MAX") for call in calls)
     return extremes + (TOP_NOTE in context.candidate.notes)
 

@@ -271,10 +271,9 @@ class FitScorer:
         """Whether the nouns name columns; in "how old are the players" they do not."""
         if not self.nouns or self.has_kind_question or self._is_verb_question:
             return False
-        is_count = "count" in self.nouns[0].operators
         return not (
             self.operators.get_operators("measure")
-            or (self.expected.kind == "number" and not is_count)
+            or (self.expected.kind == "number" and "count" not in self.nouns[0].operators)
         )
 
     @cached_property

@@ -567,8 +567,7 @@ class TokenizedQuestion:
     def is_percent(self, quantity: Quantity) -> bool:
         """Return whether a percent word or sign follows a number."""
         following = self.text[self.tokens[quantity.last].end :].lstrip()
-        percent = self.word_list.clauses["percent"]
-        return following.startswith("%") or not percent.isdisjoint(
+        return following.startswith("%") or not self.word_list.clauses["percent"].isdisjoint(
             self.folded_words[quantity.last + 1 :][:1]
         )
 
@@ -685,8 +684,7 @@ def _spell_plus(token: QuestionToken, words: WordList) -> Iterator[QuestionToken
         yield token
         return
     either = {phrase[0] for phrase in words.operators["or"]}
-    phrases = (phrase for phrase in words.operators["at_least"] if phrase[0] in either)
-    for word in next(phrases, ()):
+    for word in next((phrase for phrase in words.operators["at_least"] if phrase[0] in either), ()):
         yield replace(token, folded=word, stem=stem_word(word))
 
 
@@ -744,8 +742,7 @@ def compare_forms(first: tuple[str, ...], second: tuple[str, ...]) -> float:
     # operators and value placeholders that both have in any order.
     first_counts, second_counts = _count_operators(first), _count_operators(second)
     total, common = (first_counts | second_counts).total(), (first_counts & second_counts).total()
-    shared = common / total if total else 1.0
-    return (Indel.normalized_similarity(first, second) + shared) / 2
+    return (Indel.normalized_similarity(first, second) + (common / total if total else 1.0)) / 2
 
 
 def _get_form_piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:

@@ -327,12 +327,11 @@ class SummaryCache:
             descriptions = load_descriptions(self._workspace.get_description_file(name))
             description = next(iter(descriptions), description)
         tags = [tag for tag, _ in profile.languages] if profile else []
-        label = choose_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,
             title=description.name or name,
             description=description.description
-            or label
+            or (choose_label(profile.described, [language]) if profile else None)
             or (describe_content(profile, language) if profile else ""),
             triples=profile.triples if profile else None,
             classes=len(profile.classes) if profile else None,

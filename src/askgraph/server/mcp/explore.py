@@ -73,14 +73,12 @@ async def search(
 ) -> str:
     """Find the IRIs of entities, classes, properties or values by name."""
     async with mcp_access.open_graph_context(graph, text=query, language=language) as context:
-        profile = context.graph.profile
-        within = [item.iri for item in profile.classes] if kind == "class" else None
+        within = [item.iri for item in context.graph.profile.classes] if kind == "class" else None
         words = " ".join(query.encode(errors="replace").decode().split())
         key = _INDEX_KEYS.get(kind, "entities")
         hits = await asyncio.to_thread(search_index, context.graph, key, words, limit, within)
         render = format_properties if kind == "property" else format_entities
-        rendered = await render(context, [to_search_hit(hit) for hit in hits])
-        return "\n".join(rendered.lines) or (
+        return "\n".join((await render(context, [to_search_hit(hit) for hit in hits])).lines) or (
             f"nothing is named {query!r}; try other or fewer words"
         )
 

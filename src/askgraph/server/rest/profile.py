@@ -427,8 +427,7 @@ async def complete_text(
         )
 
     best = sorted(candidates, key=sort_key)[:limit]
-    views = await asyncio.to_thread(lambda: [*map(to_view, best)])
-    return CompletionsView(completions=views)
+    return CompletionsView(completions=await asyncio.to_thread(lambda: [*map(to_view, best)]))
 
 
 @router.get("/graphs/{graph}/vocabulary")

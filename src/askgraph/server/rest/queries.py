@@ -405,13 +405,12 @@ async def list_parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Ask
                 query_graph=caller.has_scope("query"),
                 other_meanings=other_meanings,
             )
-    all_alternatives = chain(part_alternatives, repeat(()))
     return PartsView(
         pieces=[PieceView(text=piece.text, part=piece.part) for piece in read_query.pieces],
         parts=[
             _to_part_view(number, part, labeled.labels, alternatives)
             for number, part, alternatives in zip(
-                count(), read_query.parts, all_alternatives, strict=False
+                count(), read_query.parts, chain(part_alternatives, repeat(())), strict=False
             )
         ],
         question=[
