@@ -302,7 +302,8 @@ class _QueryParser:
         dataset_span = (dataset_start, self.end) if datasets else None
         group = ast.Group()
         if self.skip("WHERE") or needs_where or self.is_next("{"):
-            group = replace((where or self.parse_group)(), span=(self.start, self.end))
+            group_start = self.start
+            group = replace((where or self.parse_group)(), span=(group_start, self.end))
         group_by: tuple[tuple[ast.Expression, Variable | None], ...] = ()
         if self.skip("GROUP"):
             self.take("BY")
@@ -423,7 +424,8 @@ class _QueryParser:
                 self.index += 1
                 silent = word == "SERVICE" and self.skip("SILENT")
                 name = self.parse_variable_or_iri() if word in ("GRAPH", "SERVICE") else None
-                return ast.Nested(word, self.parse_group(), name, silent, span=(start, self.end))
+                group = self.parse_group()
+                return ast.Nested(word, group, name, silent, span=(start, self.end))
 
     def parse_groups(self) -> ast.Element:
         """Parse a group, or several joined by UNION; a lone sub-select is returned itself."""
@@ -569,7 +571,8 @@ class _QueryParser:
 
     def parse_inverse(self, part: Callable[[], ast.Predicate]) -> ast.Predicate:
         """Parse a part of a path, inverse or not."""
-        return ast.Path("^", (part(),), span=(self.start, self.end)) if self.skip("^") else part()
+        start = self.start
+        return ast.Path("^", (part(),), span=(start, self.end)) if self.skip("^") else part()
 
     def parse_step(self) -> ast.Predicate:
         start = self.start

@@ -105,7 +105,8 @@ def train(
         _write_json(folder / "training.json", plan)
     curve = LossCurve(folder / "log.jsonl", progress)
     # trl trains no encoder-decoder models.
-    trainer = (Trainer if is_encoder_decoder else SFTTrainer)(
+    trainer_class = Trainer if is_encoder_decoder else SFTTrainer
+    trainer = trainer_class(
         model=trained_model,
         args=_build_arguments(folder, settings, len(examples), bool(evaluation_examples), device),
         train_dataset=Dataset.from_list(examples),
@@ -295,19 +296,15 @@ def write_card(path: Path, plan: Mapping[str, object], result: Mapping[str, obje
             f"On other pairs: loss {evaluation['loss']}; {evaluation['whole']} of the replies are "
             "right in every token, each token after the right ones before it."
         )
-    text = (
-        files("askgraph.training")
-        .joinpath("card.md")
-        .read_text("utf-8")
-        .format(
-            model=plan["model"],
-            version=version("askgraph"),
-            folder=path.parent.name,
-            data=plan["data"],
-            settings="\n".join(f"| `{name}` | {value} |" for name, value in settings.items()),
-            evaluation=evaluation_text,
-            **{key: result[key] for key in ("pairs", "too_long", "steps", "loss")},
-        )
+    card = files("askgraph.training").joinpath("card.md").read_text("utf-8")
+    text = card.format(
+        model=plan["model"],
+        version=version("askgraph"),
+        folder=path.parent.name,
+        data=plan["data"],
+        settings="\n".join(f"| `{name}` | {value} |" for name, value in settings.items()),
+        evaluation=evaluation_text,
+        **{key: result[key] for key in ("pairs", "too_long", "steps", "loss")},
     )
     with replace_file(path) as file:
         file.write(text.encode())
