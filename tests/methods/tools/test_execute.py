@@ -121,7 +121,7 @@ def test_lacking_names_or_the_part_at_fault_explain_an_empty_result(local: Knowl
     assert f"{ONT}orbits" in found.seen
     query = "SELECT ?m { ?m a ont:Moon ; ont:orbits space:Apollo_11 }"
     text = called(toolbox(local), "execute", query=query).text
-    assert "Without “some moon · orbits · Apollo 11” there are results" in text
+    assert "Everything else has results, but “some moon · orbits · Apollo 11” fits none" in text
 
 
 def test_texts_of_the_graph_stand_in_quotes_and_a_change_that_gives_rows_names_its_iris() -> None:
