@@ -268,7 +268,11 @@ def is_about_result(text: str, language: str | None = None) -> bool:
     reading = tokenize(text, language)
     positions = _find_phrases(reading, ("of_them",))
     ends = [at + 1 for at in positions if at + 1 not in positions]
-    return any(end == len(reading.tokens) or reading.is_stop(end) for end in ends)
+    all_words = reading.word_list.agreement["each"]  # "the heaviest of them all": of all things
+    words = (*reading.folded_words, None)
+    return any(
+        words[end] is None or (reading.is_stop(end) and words[end] not in all_words) for end in ends
+    )
 
 
 def is_about_thing(text: str, language: str | None = None) -> bool:

@@ -449,8 +449,13 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     }
     nouns = {item.positions[-1] for item in exact_links}
     nouns |= {item.positions[-1] for item in strong_links if item.kind is ItemKind.CLASS}
+    # After a count, a part of a name will do if it ends the question: "number of ships by rating".
+    last = len(reading.tokens) - 1 if frame.get_operators("count") else -1
+    parts = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
     groups = {
-        item.positions[0] for item in exact_links if item.kind is not ItemKind.ENTITY
+        item.positions[0]
+        for item in (*exact_links, *(x for x in parts if x.positions[-1] == last))
+        if item.kind is not ItemKind.ENTITY and item.quality == 1.0
     } - thing_positions
     multiword_positions = {
         at for item in frame.operators if item.first < item.last for at in item.positions

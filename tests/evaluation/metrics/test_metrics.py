@@ -1,8 +1,5 @@
 """The metrics: what each promises, and where they differ."""
 
-from itertools import permutations
-from statistics import fmean
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +8,11 @@ from tests.each import for_each
 
 from askgraph.evaluation import Metric, ResultTable, Score
 from askgraph.evaluation.metrics import sets
-from askgraph.evaluation.metrics.assignment import column_mapping
 from askgraph.plugins import list_names, load
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
-METRICS = [sets.best_column, column_mapping, sets.dfsl, sets.exact_match, sets.flattened]
+METRICS = [sets.best_column, sets.dfsl, sets.exact_match, sets.flattened]
 SYMMETRIC = [sets.dfsl, sets.flattened]
 
 values = st.one_of(
@@ -200,57 +196,6 @@ def test_f1_is_the_harmonic_mean_over_one_column(predicted: list[str], gold: lis
 def test_without_repeated_rows_it_is_the_measure_over_sets(one: set[str], other: set[str]) -> None:
     predicted, gold = column(*one), column(*other)
     assert sets.best_column_multiset(predicted, gold) == sets.best_column(predicted, gold)
-
-
-names_column_mapping = st.sampled_from(["Io", "Europa", "Ganymede"])
-
-
-@st.composite
-def tables_column_mapping(draw: st.DrawFn) -> ResultTable:
-    width = draw(st.integers(1, 4))
-    rows = draw(
-        st.lists(
-            st.lists(names_column_mapping, min_size=width, max_size=width), min_size=1, max_size=4
-        )
-    )
-    return ResultTable.from_json([f"v{at}" for at in range(width)], rows)
-
-
-def test_mapping_columns() -> None:
-    # One predicted column does not stand for two.
-    gold = ResultTable.from_json(["one", "other"], [["Io", "Europa"], ["Europa", "Io"]])
-    predicted = ResultTable.from_json(["one"], [["Io"], ["Europa"]])
-    assert sets.best_column(predicted, gold).f1 == 1
-    assert column_mapping(predicted, gold) == Score(0.5, 0.5, 0.5)
-    # The best mapping is not the greedy one.
-    gold = ResultTable.from_json(
-        ["a", "b"], [["Io", "Io"], ["Europa", "Europa"], [None, "Ganymede"]]
-    )
-    predicted = ResultTable.from_json(
-        ["x", "y"], [["Io", "Io"], ["Europa", None], ["Ganymede", None]]
-    )
-    assert column_mapping(predicted, gold).f1 == pytest.approx((2 / 3 + 1) / 2)  # a to y, b to x
-    # A column that is unbound in gold may be missing.
-    gold = ResultTable.from_json(["moon", "ring"], [["Io", None], ["Europa", None]])
-    predicted = ResultTable.from_json(["moon"], [["Io"], ["Europa"]])
-    assert column_mapping(predicted, gold).f1 == 1
-    # An unbound column is no answer to an empty gold.
-    predicted = ResultTable.from_json(["moon", "ring"], [["Io", None]])
-    assert column_mapping(predicted, ResultTable(("moon",), ())).f1 == 0
-
-
-@given(tables_column_mapping(), tables_column_mapping())
-def test_no_mapping_is_better(predicted: ResultTable, gold: ResultTable) -> None:
-    width = max(len(predicted.variables), len(gold.variables))
-    columns = [*predicted.get_column_values(), *[frozenset()] * (width - len(predicted.variables))]
-    best = max(
-        fmean(
-            2 * len(columns[to] & wanted) / (len(columns[to]) + len(wanted))
-            for to, wanted in zip(chosen, gold.get_column_values(), strict=True)
-        )
-        for chosen in permutations(range(width), len(gold.variables))
-    )
-    assert column_mapping(predicted, gold).f1 == pytest.approx(best)
 
 
 YES, NO = ResultTable.from_boolean(True), ResultTable.from_boolean(False)

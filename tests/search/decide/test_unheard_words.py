@@ -38,6 +38,48 @@ def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_
     assert asked(question, tmp_path, PROJECTS)["status"] != "answer"
 
 
+METALS = """
+@prefix : <https://metals.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Sample rdfs:label "sample" . :melts rdfs:label "melting point" . :bin rdfs:label "bin number" .
+:hardness rdfs:label "hardness" . :maker rdfs:label "maker" .
+:gold a :Sample ; rdfs:label "Gold" ; :melts 1337 ; :bin 4 ; :hardness 2.5 ; :maker "Orla Quinn" .
+:lead a :Sample ; rdfs:label "Lead" ; :melts 600 ; :bin 7 ; :hardness 1.5 ; :maker "Ada Bell" .
+:tin a :Sample ; rdfs:label "Tin" ; :melts 505 ; :bin 4 ; :hardness 1.5 ; :maker "Ada Bell" .
+"""
+
+
+@for_each(
+    ("question", "rows"),
+    ("At what temperature does gold melt?", [["1337"]]),
+    ("In which storage bin do I find Lead?", [["7"]]),
+    ("Which samples sit in bin number 7?", [["https://metals.example/lead"]]),
+)
+def test_what_is_asked_is_meant_by_a_relation(
+    question: str, rows: list[list[str]], tmp_path: Path
+) -> None:
+    outcome = asked(question, tmp_path, METALS)
+    assert outcome["status"] == "answer"
+    assert [[str(cell) for cell in row] for row in outcome["rows"]] == rows
+
+
+@for_each("question", "What does gold cost?", "Which colour is gold?", "How old is lead?")
+def test_what_no_relation_means_is_not_answered(question: str, tmp_path: Path) -> None:
+    assert asked(question, tmp_path, METALS)["status"] != "answer"
+
+
+@for_each(
+    ("narrowed", "plain"),
+    ("What is the average hardness of a magnetic sample?", "What is the average hardness?"),
+    ("Which sample owner has bin number 7?", "Which sample has bin number 7?"),
+)
+def test_a_word_that_narrows_what_is_asked_leaves_a_doubt(
+    narrowed: str, plain: str, tmp_path: Path
+) -> None:
+    doubted, clear = (asked(text, tmp_path, METALS) for text in (narrowed, plain))
+    assert clear["status"] == "answer" and clear["confidence"] > 0.6 > doubted["confidence"]
+
+
 @for_each(
     ("question", "plain"),
     ("How many projects use Scala?", "How many projects Scala?"),

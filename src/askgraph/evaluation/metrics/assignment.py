@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from askgraph.evaluation import ResultTable, Score, align_numbers, score_sets
+from askgraph.evaluation import ResultTable, Score
 
 MAX_ASSIGNED_ROWS = 1024  # rows; more on either side are compared as tuples
 
@@ -96,36 +96,3 @@ def _build_incidence(
             counts[cell] += 1
         starts.append(len(cells))
     return cells, starts
-
-
-PRECISION_WEIGHT = 1e-6  # what precision weighs beside F1: it decides between mappings of equal F1
-
-
-def column_mapping(predicted: ResultTable, gold: ResultTable) -> Score:
-    """Set precision, recall and F1 under the best one-to-one mapping of gold to predicted columns.
-
-    Punishes wrong and missing values in each gold column, and a missing column: no predicted column
-    stands for two gold columns.
-
-    Does not punish extra columns, the names and order of columns, a wrong order, wrong duplicates,
-    or values paired in the wrong rows.
-
-    Our own. `best_column` lets one predicted column serve several gold columns, `exact_match`
-    requires complete rows.
-
-    Map each gold column to its own predicted column so that the sum of F1 is highest. The score is
-    the mean over the gold columns, an unmapped one counts 0; with several, F1 is not the harmonic
-    mean of precision and recall. No values on both sides is 1, on one side 0.
-    """
-    predicted, gold = align_numbers(predicted, gold)
-    if not (predicted.get_values() and gold.get_values()):
-        return score_sets(predicted.get_values(), gold.get_values())
-    missing = max(0, len(gold.variables) - len(predicted.variables))
-    columns = [*predicted.get_column_values(), *[frozenset()] * missing]
-    scores = [[score_sets(column, item) for column in columns] for item in gold.get_column_values()]
-    weights = [[score.f1 + PRECISION_WEIGHT * score.precision for score in line] for line in scores]
-    mapped = [
-        scores[row][column]
-        for row, column in zip(*linear_sum_assignment(weights, True), strict=True)
-    ]
-    return Score.compute_mean(mapped)

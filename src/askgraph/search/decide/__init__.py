@@ -452,20 +452,22 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     subject = FaultContext(proposal, best)
     is_open = evidence["unsaid"] >= 1 and _asks_for_anything(subject)
     unserved = {item.name for item in find_unserved_operators(proposal, best)}
-    near = [x for x in best.iterate_links() if x.how == ("near",)]
+    near = [x for x in best.iterate_links() if {*x.how} == {"near"}]
     requested = {*find_requested_tokens(subject)}  # "medallists" are no medals
     is_open = is_open or best.state.node.cls_link in near
     is_open = is_open or any(not requested.isdisjoint(link.positions) for link in near)
     if {MENTION_NOTE, UNQUANTIFIED_NOTE}.intersection(best.notes) or "same" in unserved or is_open:
         confidence = min(confidence, MAX_MENTION_CONFIDENCE)
-    omitted = "".join(find_omitted_words(proposal, best))
+    omitted = _weigh_omitted_words(proposal, best)
+    if any(omitted.get(proposal.question.tokens[at].text) == 1 for at in requested):
+        confidence = min(confidence, MAX_MENTION_CONFIDENCE)
     faults = find_faults(subject)
     is_unheard = (
         find_unheard_request(subject)
         or has_unheard_sex(subject)
         or "uncompared" in faults
         or "borrowed_value" in faults
-        or any(map(str.isdigit, omitted))
+        or any(map(str.isdigit, "".join(omitted)))
         or "not" in unserved
         or ("measured_apart" in faults and evidence["unsaid"] > 1)
         or (
@@ -536,14 +538,15 @@ def compute_confidence_factor(
 
 
 def _is_unfiltered_class(candidate: QueryCandidate) -> bool:
-    """Return whether a query only selects or counts the instances of a class."""
+    """Return whether a query only selects, counts or sums up the instances of a class."""
     tree = candidate.tree
-    match tree.where.elements:
-        case (Pattern() as pattern,):
-            return get_predicate(pattern) == RDF_TYPE and not (
-                tree.order or list_group_variables(tree)
-            )
-    return False
+    patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
+    values = [item for item in patterns if get_predicate(item) != RDF_TYPE]
+    is_plain = len(patterns) == len(tree.where.elements) == len(values) + 1
+    is_of_one = len({item.subject for item in patterns}) == 1
+    is_of_one = is_of_one and all(isinstance(item.object, Variable) for item in values)
+    is_total = not values or any(find_aggregates(tree))
+    return is_plain and is_of_one and is_total and not (tree.order or list_group_variables(tree))
 
 
 def _is_ambiguous_name(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:

@@ -6,11 +6,13 @@ however well the rest fits ("how many *committers* has X", "who *taught* X").
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.index.names import ItemKind, fold_word
 from askgraph.search.link import Link
+from askgraph.search.link.word_vectors import combine_words
 from askgraph.search.rank.expected_answer_type import (
     RequestedNoun,
     find_question_word,
@@ -25,15 +27,20 @@ from askgraph.sparql.prefixes import split_local_name
 _FAINT_WEIGHT = 0.25  # how much a faint word matters, as a share of another one
 _MIN_LINKED_WORD_SCORE = 0.75
 """Minimum quality of a word linked to an element of the query to count as included."""
+_MIN_NEAR_CLASS_SCORE = 0.6  # the same for a word near the class of a thing of the query
+_MIN_COSINE = 0.5  # minimum cosine of a word and one of a relation's name to mean the same
 
 
 def find_linked_tokens(subject: FaultContext) -> set[int]:
-    """Return the tokens linked to an element of the query."""
+    """Return the tokens linked to an element of the query, or to the class of one of its things."""
+    schema, nodes = subject.proposal.schema, subject.candidate.state.node.walk()
+    classes = {x for node in nodes for at in node.ids[:1] for x in schema.get_classes(int(at))}
     return {
         at
         for link in subject.linked.links
         for at, quality in zip(link.positions, link.qualities, strict=True)
-        if quality >= _MIN_LINKED_WORD_SCORE and subject.has_link_target(link)
+        if (quality >= _MIN_LINKED_WORD_SCORE and subject.has_link_target(link))
+        or (link.target in classes and (quality >= _MIN_NEAR_CLASS_SCORE or link.how != ("near",)))
     }
 
 
@@ -61,7 +68,18 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
     asked = tuple(at for at in find_requested_tokens(subject) if weights[at])
     used = subject.candidate.used | subject.candidate.shown_words
     linked = find_linked_tokens(subject)
-    return () if any(used >> at & 1 or at in linked for at in asked) else asked
+    is_heard = any(used >> at & 1 or at in linked for at in asked)
+    return () if is_heard or _is_meant_by_relation(asked, subject) else asked
+
+
+def _is_meant_by_relation(positions: Sequence[int], subject: FaultContext) -> bool:
+    """Return whether a word of a used relation is near: "temperature" and "melting point"."""
+    links = [x for x in subject.candidate.iterate_links() if x.kind is ItemKind.PREDICATE]
+    names = [x.name for x in links if min(x.qualities) >= _MIN_LINKED_WORD_SCORE]
+    words = [subject.linked.reading.tokens[at].folded for at in positions]
+    pairs = product(words, " ".join(names).split())
+    vectors = ((combine_words([word]), combine_words([name])) for word, name in pairs)
+    return any(a is not None and b is not None and a @ b >= _MIN_COSINE for a, b in vectors)
 
 
 def has_unheard_sex(subject: FaultContext) -> bool:
@@ -104,6 +122,9 @@ def find_requested_tokens(subject: FaultContext) -> tuple[int, ...]:
             plain = [
                 at for at in asked if at == head or not (at in verbs or reading.is_generic_noun(at))
             ]
+            after = reading.folded_words[noun.positions[-1] + 1 :][:1]
+            if not reading.word_list.clauses["parting"].isdisjoint(after):
+                plain = asked  # no verb is among them: "in which storage *bin* do I find X"
             return tuple(plain or asked) or noun.positions
     silent = names | {at for at, share in enumerate(shares) if share < 1}
     free = (
