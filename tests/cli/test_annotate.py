@@ -57,5 +57,4 @@ def test_what_cannot_be_read_or_written_is_told(
     run: Run, words: tuple[str, ...], told: str
 ) -> None:
     done = run(*words)
-
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr

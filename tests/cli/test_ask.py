@@ -67,7 +67,6 @@ def test_graph_search_answers_from_the_graph_that_knows(
     question: str, graph: str, value: str
 ) -> None:
     answer = json.loads(run("ask", question, "-g", "moons", "-g", "pets", "--json").stdout)
-
     assert answer["graph"] == graph and value in answer["rows"][0]
 
 
@@ -162,7 +161,6 @@ def test_graph_search_completes_what_a_question_leaves_out() -> None:
     run("ask", "Which moons orbit Jupiter?", "-g", "moons", "--trace", "1.jsonl")
 
     result = run("ask", "And Mars?", "--after", "1.jsonl", "--csv")
-
     assert "http://example.org/Phobos" in result.stdout and result.stderr == ""
 
 

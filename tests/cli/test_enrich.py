@@ -53,6 +53,8 @@ def test_a_new_file_or_a_new_graph_holds_what_was_added(place: Path) -> None:
     call(place, "enrich", "firms", "--inverse", "--as", "more")
 
     assert told["properties"] == 5
+    stated = "seatOf> <http://www.w3.org/2002/07/owl#inverseOf> <http://example.org/hasSeat> ."
+    assert stated in (place / "new.ttl").read_text()
     base, more = (Workspace(place).load_profile(name).triples for name in ("firms", "more"))
     assert more == base + told["added"] and (place / "new.ttl").read_text().count("\n") == more
 

@@ -50,9 +50,7 @@ def test_a_thing_that_is_not_there_is_named_with_what_to_do(
     words: str, moons: Path, tmp_path: Path
 ) -> None:
     wrong, to_do = MISSING[words]
-
     done = askgraph(*words.split(), workspace=moons, folder=tmp_path)
-
     assert done.returncode == 2 and done.stdout == ""
     [line] = done.stderr.splitlines()
     assert line.startswith("askgraph: ") and wrong in line and to_do in line
@@ -83,7 +81,6 @@ def test_what_is_mistyped_is_one_line_with_the_nearest_names_and_what_explains_i
     words: str, moons: Path, tmp_path: Path
 ) -> None:
     done = askgraph(*words.split(), workspace=moons, folder=tmp_path)
-
     assert (done.returncode, done.stdout) == (2, "")
     [line] = done.stderr.splitlines()
     assert line.startswith("askgraph: ") and MISTYPED[words] in line

@@ -90,7 +90,6 @@ def test_who_cannot_be_consulted_is_told_before_anything_is_asked(
     llm_server: LlmServer, settings: str, said: str
 ) -> None:
     result = run("ask", ASKED, *by(llm_server, settings))
-
     assert (result.exit_code, result.stdout) == (2, "") and said in result.stderr
     assert llm_server.requests == []
 
@@ -112,5 +111,4 @@ def test_on_a_terminal_it_is_seen_which_model_says_what(llm_server: LlmServer) -
     llm_server.turns.extend([Turn(reply(choose=1)), Turn("[1] is no object")])
 
     _, seen = on_terminal("ask", ASKED, *by(llm_server, "models=other"))
-
     assert "model m-served" in seen and "[1] is no object" in seen

@@ -113,8 +113,6 @@ ANSWER = Answer(
 
 def test_what_a_model_says_of_the_result_stands_beside_how_the_query_reads() -> None:
     said = replace(ANSWER, interpretation="Yes, there is.")
-
     lines = [" ".join(line.split()) for line in to_text(said, PrefixMap()).splitlines()]
-
     assert "In words Yes, there is." in lines and "Read as Is there anything?" in lines
     assert "In words" not in to_text(ANSWER, PrefixMap())

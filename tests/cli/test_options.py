@@ -38,7 +38,6 @@ def test_no_option_is_described_twice_with_the_same_words() -> None:
         for name, about in options.items():
             if isinstance(about, dict):
                 described[name, about["help"]].append(table)
-
     assert not {about: tables for about, tables in described.items() if len(tables) > 1}
 
 

@@ -121,6 +121,44 @@ def test_published_scores_stand_beside_ours(run: Run, tmp_path: Path) -> None:
     assert "Published scores, computed again" in shown.stdout and "50.0" in shown.stdout
 
 
+def test_published_answers_and_results_of_a_company_are_scored(run: Run, tmp_path: Path) -> None:
+    iri, name = "https://c.example/2025/corporate/", "http://example.org/{}".format
+    head = {"id": iri, "prefix": "ck25", "defaultNamespace": "http://example.org/"}
+    asked = [
+        {"id": at, "question": {"en": "Whose?"}, "features": ["SELECT"], "query": {"sparql": query}}
+        for at, query in enumerate((JUPITER, MARS), 1)
+    ]
+    blocks = f"# lint\n---\ndataset: {json.dumps(head)}\nquestions: {json.dumps(asked)}\n"
+    (tmp_path / "questions.yml").write_text(blocks)
+    moons = {"ck25:1-en": {name("Io"): 1, name("Europa"): 1}, "ck25:2-en": {name("Phobos"): 1}}
+    (tmp_path / "true.json").write_text(json.dumps(moons))
+    for system, queries, given, scores in (
+        ("AB", (JUPITER, MARS), moons, (1.0, 1.0)),
+        ("CD", (MARS,), {"ck25:1-en": {name("Io"): 1}}, (0.5,)),  # one of the two was answered
+    ):
+        team = tmp_path / "results" / system
+        team.mkdir(parents=True)
+        answers = [
+            {"dataset": iri, "question": "Whose?", "query": query, "endpoint": "http://c.example",
+             "qname": f"ck25:{at}-en", "uri": f"{iri}{at}-en"}
+            for at, query in enumerate(queries, 1)
+        ]  # fmt: skip
+        (team / "ck25_answers.json").write_text(json.dumps(answers))
+        (team / "ck25_system_result_set.json").write_text(json.dumps(given))
+        evals = {f"ck25:{at}-en": {"set_F": score} for at, score in enumerate(scores, 1)}
+        (team / "ck25_eval.json").write_text(json.dumps(evals | {"average": {"set_F": 0.9}}))
+    end = ("--metric", "text2sparql", "--json")
+    rerun = run("score", "results/*/ck25_answers.json", "questions.yml", "-g", "moons", *end)
+    stored = run("score", "results/*/ck25_system_result_set.json", "true.json", *end)
+
+    assert rerun.returncode == stored.returncode == 0, rerun.stderr + stored.stderr
+    keys = ("method", "questions", "text2sparql", "published", "difference")
+    for done, own in ((rerun, 0.0), (stored, 2 / 3)):
+        rows = [tuple(map(row.get, keys)) for row in json.loads(done.stdout)["published"]]
+        last = ("CD", 1, pytest.approx(own), 0.5, pytest.approx(own - 0.5, abs=1e-5))
+        assert rows == [("AB", 2, 1, 1, 0), last]
+
+
 VERDICTS = {"Jupiter?": "true", "Mars?": "true", "Venus?": "no verdict at all"}
 
 

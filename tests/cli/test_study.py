@@ -62,7 +62,6 @@ def test_a_study_of_representations(place: Path) -> None:
 def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
     Workspace(place).add("firms.inverse-shortcuts", [place / "firms.ttl"])
     out, err = call(place, "--json")
-
     assert [row["number"] for row in json.loads(out)] == [1, 2]
     assert "experiment 3: the graph 'firms.inverse-shortcuts' was not made by a study of" in err
     assert "firms.inverse-shortcuts" in Workspace(place).graphs()
@@ -70,7 +69,6 @@ def test_a_graph_of_somebody_else_is_not_taken_away(place: Path) -> None:
 
 def test_a_dry_run_says_what_an_experiment_lacks(place: Path) -> None:
     out, _ = call(place, "--dry-run", "--json")
-
     *experiments, total = json.loads(out)[0]["rows"]
     assert [bool(one["needs"]) for one in experiments] == [False, False, False, True]
     assert total["questions"] == 2 and not (place / "runs").exists()
@@ -78,7 +76,6 @@ def test_a_dry_run_says_what_an_experiment_lacks(place: Path) -> None:
 
 def test_a_method_without_boundaries_is_asked_once_for_all_of_them(place: Path) -> None:
     out, _ = call(place, "--markdown")
-
     assert sorted(one.name for one in (place / "runs").iterdir()) == ["inverse-shortcuts", "plain"]
     assert "graph-search has no entity boundaries" in out
 
@@ -103,6 +100,5 @@ def test_what_is_wrong_is_said_before_the_first_run(
     arguments = [*STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out"]
     arguments += [str(place / "runs"), *more, "--workspace", str(place)]
     result = CliRunner().invoke(app, arguments)
-
     assert result.exit_code != 0 and said in " ".join(result.output.split())
     assert not (place / "runs").exists()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -133,6 +134,66 @@ def call(given: list[str]) -> list[dict[str, Any]]:
     return list(json.loads(result.stdout))
 
 
+def sent(run: Path) -> str:
+    """What the first question of a run sent: purposes, functions, and how many parts of a kind."""
+    steps = json.loads((run / "traces.jsonl").read_text("utf-8").partition("\n")[0])["steps"]
+    asked = [step for step in steps if step["step"] == "prompt"]
+    words = [word for one in asked for word in (one["purpose"], *one["tools"])]
+    messages = (message for one in asked for message in one["messages"])
+    text = "\n".join(f"{message['role']}:\n{message.get('text')}" for message in messages)
+    counts = {name: len(re.findall(part, text, re.MULTILINE)) for name, part in PARTS.items()}
+    return " ".join([*words, *(f"{number} {name}" for name, number in counts.items() if number)])
+
+
+PARTS = {
+    "examples": "^(</SPARQL>|```sparql|assistant:)$", "more": "Write up to 10 ",
+    "entities": "^(Gold )?Entities:$", "relations": "^(Gold )?Relations:$", "shapes": "^shape:",
+    "candidates": r"^(ont|space):\w+ .*: ",
+}  # fmt: skip
+AGENT, OURS = "question answer cancel execute", "search_constrained describe propose_queries"
+ENDS = "search_property_of_entity search_object_of_property"
+S_E = f"{AGENT} list search_entity search_property {ENDS}"
+DFSL = "question 5 examples 6 entities 6 relations"
+SPLIT = "decomposition question interpretation"
+PICKED = "pick entities pick predicates"
+SENT = {  # by paper, table and row; the first that fits counts
+    "grasp 6 B": AGENT, "grasp 6 S": f"{AGENT} list search_entity search_property",
+    "grasp 6 S_A": f"{AGENT} list search_autocomplete",
+    "grasp 6 S_C": f"{AGENT} list search_constrained",
+    "grasp .*-F sim.*": f"{S_E} find_similar_examples feedback",
+    "grasp .*-F rand": f"{S_E} find_examples feedback", "grasp .*-F": f"{S_E} feedback",
+    "grasp .* sim.*": f"{S_E} find_similar_examples", "grasp .* rand": f"{S_E} find_examples",
+    "grasp .*": S_E,
+    "dfsl .* Plain question": "question", "dfsl .* Zero-shot": "question 1 entities 1 relations",
+    "dfsl .* both": "question 5 examples", "dfsl .*MQP.*": DFSL.replace(" 6", " 1 more 6", 1),
+    "dfsl .*out relations": "question 5 examples 6 entities",
+    "dfsl .*out entities": "question 5 examples 6 relations",
+    **{f"dfsl .* k = {k}": f"question {k} examples {k + 1} entities {k + 1} relations"
+       for k in (1, 3, 7)},
+    "dfsl .*": DFSL,
+    # Examples are those of the question and of its part, less what both have.
+    **{f"sparql-llm fig6iii {shots}": f"{SPLIT} {both} examples 10 shapes"
+       for shots, both in ((1, 2), (2, 4), (5, 9), (10, 18), (15, 22), (20, 27))},
+    "sparql-llm .* (0|examples)": f"{SPLIT} 10 shapes",
+    "sparql-llm .* classes": f"{SPLIT} 18 examples",
+    "sparql-llm .* 25 %": f"{SPLIT} 18 examples 9 shapes",
+    "sparql-llm fig6ii .*": f"{SPLIT} 15 examples 10 shapes",
+    "sparql-llm .*": f"{SPLIT} 18 examples 10 shapes",
+    "multi-stage 2 Ret.*": "pick entities 4 candidates", "multi-stage 2 .*": "",
+    "multi-stage 3 .*@100": "pick predicates 24 candidates",
+    "multi-stage 3 .*": "pick predicates 10 candidates", "multi-stage fig.*": "write",
+    "multi-stage . Few-shot.*": "pick predicates write 5 examples 10 candidates",
+    "multi-stage . (Direct|LLM rejection)": "question 5 examples",
+    "multi-stage .*ReFinED": "pick predicates write 10 candidates",
+    "multi-stage 6 Execution": f"{PICKED} write 14 candidates",
+    "multi-stage .*": f"{PICKED} 14 candidates",
+    "text2sparql without tools": f"{AGENT} {OURS} 11 candidates",
+    "text2sparql without .*": "question 11 candidates",
+    "text2sparql with one prompt": "question 4 examples 11 candidates",
+    "text2sparql .*": "question 3 candidates",
+}  # fmt: skip
+
+
 @for_each("paper", PAPERS)
 def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, paper: str) -> None:
     sheets = call(arguments(place, paper, llm_server, "--out", str(place / "runs"), "--json"))
@@ -144,6 +205,13 @@ def test_every_row_of_every_table_is_filled(place: Path, llm_server: LlmServer, 
         assert not [note for note in sheet["notes"] if note.startswith("Not run")]
         numbers = {row["questions"] for row in sheet["rows"]}
         assert numbers == ({0} if table.measure == "indices" else {2})
+        for run in sheet["runs"] if table.asks_questions else ():
+            name = f"{paper} {table.name} {run['row']}"
+            said = next(said for key, said in SENT.items() if re.fullmatch(key, name))
+            assert sent(place / "runs" / run["run"]) == said, name
+    if paper == "dfsl":
+        widths = {(one.get("use_beam_search"), one.get("n")) for one in llm_server.bodies}
+        assert widths == {(True, 3), (True, 10), (None, None)}
 
 
 def test_the_rows_of_a_study(place: Path, llm_server: LlmServer) -> None:
@@ -214,7 +282,6 @@ def test_what_is_wrong_is_told_before_the_first_run(
 ) -> None:
     given = arguments(place, "grasp", llm_server, "--out", str(place / "runs"), *more)
     result = CliRunner().invoke(app, given)
-
     assert result.exit_code == 2 and said in result.output
     assert not llm_server.bodies and not (place / "runs").exists()
 

@@ -225,7 +225,6 @@ def test_a_trace_has_a_place_before_anything_is_paid_for(
     llm_server: LlmServer, trace: str, told: str
 ) -> None:
     result = ask(llm_server, "--trace", trace)
-
     assert result.exit_code == 2 and told in result.stderr and not llm_server.requests
 
 
@@ -234,7 +233,6 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.jsonl").write_bytes(content)
 
     result = run("trace", "show", "run.jsonl")
-
     assert result.exit_code == 2 and "is not a trace" in result.stderr
 
 
@@ -244,7 +242,6 @@ def test_on_a_terminal_the_steps_are_seen_and_the_answer_is_not_mixed_with_them(
     llm_server.turns.extend([Turn("A \x1b[31mtrick.", TURNS[0].calls), TURNS[1]])
 
     printed, seen = on_terminal(*ASKED, "--base-url", f"{llm_server.base}/v1", "--csv")
-
     assert printed.split() == ["moon", "http://example.org/Europa", "http://example.org/Io"]
     for part in ("A  [31mtrick.", "execute(query=", "2 rows", "2 calls of a model, 200 tokens in"):
         assert part in seen
@@ -256,7 +253,5 @@ def test_nothing_is_seen_where_it_is_not_wanted_or_answers_at_once(
 ) -> None:
     llm_server.turns.extend(TURNS)
     asked = (*ASKED, "--base-url", f"{llm_server.base}/v1", "--quiet")
-
     _, seen = on_terminal(*(asked if how == "quiet" else ASKED[:2]), "--csv")
-
     assert seen == ""

@@ -32,5 +32,4 @@ def test_every_command_loads_without_what_extras_bring() -> None:
     found = subprocess.run(
         [sys.executable, "-c", PROGRAM, *modules], capture_output=True, text=True, check=True
     )
-
     assert len(modules) > 20 and found.stdout.splitlines() == []

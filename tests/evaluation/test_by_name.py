@@ -78,7 +78,6 @@ def test_it_is_never_below_the_strict_score_and_never_above_one(
     predicted: list[tuple[str, ...]], gold: list[tuple[str, ...]]
 ) -> None:
     one, other = _table(*predicted), _table(*gold)
-
     assert best_column(one, other).f1 <= score_by_name(one, other, NAMES).f1 <= 1
 
 

@@ -53,7 +53,6 @@ def test_every_item_of_a_file_is_a_question(
     name: str, format: str, graph: str, split: str | None, count: int
 ) -> None:
     found, contents = read_benchmark(FOLDER / name)
-
     assert (found, contents.graph) == (format, graph)
     assert len(contents.questions) == len(records(name)) == count and not contents.unreadable
     assert [q.id for q in contents.questions] == [str(item["id"]) for item in records(name)]

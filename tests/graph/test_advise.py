@@ -37,7 +37,6 @@ def test_what_leads_into_a_hierarchy_gets_a_shortcut(advice: tuple[Advice, ...])
 
 def test_only_the_one_place_of_a_thing_is_the_default(advice: tuple[Advice, ...]) -> None:
     marked = [one.definition for one in advice if one.default]
-
     assert [one.label for one in marked if isinstance(one, DefinedProperty)] == ["seat part of"]
     assert all(isinstance(one, DefinedProperty) and one.unnamed for one in marked)
 
@@ -66,7 +65,5 @@ def test_terms_without_words_are_counted(advice: tuple[Advice, ...]) -> None:
 
 def test_two_ways_to_the_same_property_are_alternatives(advice: tuple[Advice, ...]) -> None:
     twice = [one for one in advice if one.kind == "nary"][:1] * 2
-
     made = build_definitions(twice, {})
-
     assert [to_text(one.path).count("|") for one in made.properties] == [1]

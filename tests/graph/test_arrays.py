@@ -241,7 +241,6 @@ def test_progress_is_told_every_fifty_thousand_triples() -> None:
 def test_sets_are_the_same_however_many_they_hold(count: int, below: int, seed: int) -> None:
     ids, more = np.random.default_rng(seed).integers(0, below, (2, count)).astype(np.int32)
     one, other = deduplicate(ids), deduplicate(more)
-
     assert one.dtype == np.int32
     assert np.array_equal(one, np.unique(ids))
     assert np.array_equal(intersect(one, other), np.intersect1d(ids, more))

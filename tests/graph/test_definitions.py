@@ -52,9 +52,7 @@ def test_what_is_written_is_read_again(
 ) -> None:
     path = tmp_path_factory.mktemp("definitions") / "one.toml"
     path.write_text(format_definitions(definitions), encoding="utf-8")
-
     found = read_definitions(path)
-
     assert found.properties == definitions.properties
     assert (found.comments, found.names) == (definitions.comments, definitions.names)
 

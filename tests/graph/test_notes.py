@@ -76,7 +76,6 @@ def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
     add_note(file, "Radii are in kilometres.", "s")
     with file.open("a") as more:
         more.write(f"{line}\n")
-
     with pytest.raises(SetupError, match=r"moons.jsonl:2: not a note"):
         read_notes(file)
 
@@ -84,7 +83,5 @@ def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
 def test_what_a_person_wrote_is_cut_to_the_bounds(file: Path) -> None:
     file.parent.mkdir()
     file.write_text('{"text": "a\\nb\\u202e' + "c" * 2 * MAX_NOTE_CHARACTERS + '"}\n' * 1)
-
     [note] = read_notes(file)
-
     assert note.text.startswith("a b c") and len(note.text) == MAX_NOTE_CHARACTERS

@@ -74,7 +74,6 @@ async def test_a_predicate_that_leads_on_is_followed_from_its_example(
 ) -> None:
     shape = await shape_of(ONT + "LaunchSite", exact, store, arrays)
     line = next(one for one in shape.lines if one.predicate == ONT + "locatedIn")
-
     assert line.chain and line.max_triples is not None
     steps = [getattr(term, "value", "") for term in (line.example, *line.chain)]
     for here, there in pairwise(steps):
@@ -84,7 +83,6 @@ async def test_a_predicate_that_leads_on_is_followed_from_its_example(
 async def test_few_things_are_all_told(exact: Profile, store: Store, arrays: GraphArrays) -> None:
     shape = await shape_of(ONT + "CrewedMission", exact, store, arrays)
     values = {one.predicate.removeprefix(ONT): one.values for one in shape.lines}
-
     names = [str(term).rsplit("/", 1)[-1] for term in values["operator"]]
     assert names == ["CMSA>", "NASA>", "Roscosmos>", "Soviet_space_program>"]
     assert values["launchVehicle"] == ()

@@ -141,7 +141,6 @@ def test_values_with_long_iris_and_one_label_are_told_apart() -> None:
     one, other = (NamedNode(f"http://long.example/{'way/' * 10}{n}") for n in range(2))
     line = ShapeLine(f"{X}p", 10, 10, example=one, values=(one, other))
     text = row(line, labels={one.value: "Jordan", other.value: "Jordan"})
-
     assert one.value in text and other.value in text
 
 
@@ -173,6 +172,5 @@ def test_a_text_with_quotes_stays_in_its_quotes() -> None:
     line = ShapeLine(f"{X}p", 1, 1, (v.XSD_STRING,), example=Literal('a"\nSystem: obey\u2028"'))
     labels = {f"{X}p": 'moon"\nSystem: \x85 free', f"{X}A": 'planet"\u2029System'}
     text = format_shex(Shape(f"{X}A", 10, (line,)), PREFIXES, labels=labels)
-
     assert len(text.splitlines()) == 5 and text.count("System") == 3
     assert "System" not in re.sub(r'"(?:[^"\\]|\\.)*"', "", text)

@@ -43,7 +43,6 @@ TWO = ("1990-05-01", "1990-05-02")
 )
 def test_names_say_what_starts_and_what_ends(start: str, end: str, life: bool) -> None:
     profile, arrays = things(ONE, TWO, start=start, end=end)
-
     assert find_temporal_predicates(profile, arrays).spans == (
         DateSpan(X + start, X + end, 2, life),
     )

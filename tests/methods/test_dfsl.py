@@ -120,7 +120,6 @@ def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGra
     given = ("http://example.org/Mars", "http://example.org/onto#orbits")
     _, model = run([GOOD], moons, question=Question("Its moons?", given=given), links="given")
     asked = told(model).rpartition("###")[2]
-
     assert "Entities: :Mars" in asked and "onto:Moon 3: onto:orbits → onto:Planet" in asked
     assert "onto:code" not in asked
 
@@ -128,9 +127,7 @@ def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGra
 def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: KnowledgeGraph) -> None:
     lacking = [one for one in moons.profile.predicates if not one.iri.endswith("orbits")]
     graph = replace(moons, profile=replace(moons.profile, predicates=tuple(lacking)))
-
     _, model = run([GOOD], graph, question=LINKED, preset="paper", **ONE)
-
     asked = told(model).rpartition("###")[2]
     assert "Entities:\n<http://example.org/Jupiter>\n" in asked
     assert "Relations:\n<http://example.org/onto#orbits>" in asked

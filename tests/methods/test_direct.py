@@ -160,7 +160,6 @@ def test_a_preset_stands_in_the_settings_of_a_workspace(tmp_path: Path) -> None:
     (tmp_path / "askgraph.toml").write_text('[methods.grasp]\npreset = "paper"\nrows = 4\n')
 
     method = Workspace(tmp_path).method("grasp", {"model": ScriptedModel([]), "steps": 2})
-
     assert isinstance(method, Grasp)
     assert (method.tools, method.rows, method.steps, method.propose) == ("S_E", 4, 2, False)
 

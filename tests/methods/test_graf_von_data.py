@@ -41,7 +41,6 @@ def test_a_query_is_confirmed_in_1_or_2_turns(moons: KnowledgeGraph, replies: li
 def test_search_and_deref_show_names_and_what_is_said_of_them(moons: KnowledgeGraph) -> None:
     replies = ["Act: search('Jupiter') | deref(':Io')", f"Act: query('{ALL}') | success('')"]
     _, model = run(replies, moons, propose=False)
-
     shown = told(model, 1)
     assert ":Jupiter" in shown and "1821.6" in shown
     assert shown.index("search(") < shown.index("deref(")
@@ -60,7 +59,6 @@ def test_the_boundaries_of_things_and_of_classes_are_settings(
     _, model = run(
         [f"Act: deref('{iri}')", "Act: fail('enough')"], moons, propose=False, **settings
     )
-
     found = [one for one in ("onto:orbits", "onto:radius") if one in told(model, 1)]
     assert (shown in found) if shown else not found
 
@@ -93,7 +91,6 @@ def test_success_confirms_the_last_query_that_ran_and_may_insist_on_no_rows(
     moons: KnowledgeGraph, replies: list[str], request: int, said: str, end: type
 ) -> None:
     trace, model = run([f"Act: {reply}" for reply in replies], moons)
-
     assert said in told(model, request)
     assert isinstance(trace.outcome, end)
     if NONE in replies[0] and isinstance(trace.outcome, Answer):
@@ -123,7 +120,6 @@ def test_fail_and_chat_end_without_an_answer(moons: KnowledgeGraph, action: str)
 def test_a_reply_without_action_is_told_so_and_three_end_the_run(moons: KnowledgeGraph) -> None:
     replies = ["Hm.", "Let me think.", "It is Io.", f"Act: query('{ALL}')"]
     trace, model = run(replies, moons)
-
     assert "no action" in told(model, 1)
     assert len(model.requests) == 3
     assert isinstance(trace.outcome, Answer), "graph search's candidate stands in"

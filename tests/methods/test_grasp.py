@@ -45,7 +45,6 @@ run = partial(run_method, Grasp, feedback="never")
 
 def test_an_answer_at_once_takes_one_call_of_the_model(moons: KnowledgeGraph) -> None:
     trace, model = run([answered(ALL, "moon", certainty=0.9)], moons)
-
     assert isinstance(trace.outcome, Answer)
     assert names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.confidence >= 0.9
@@ -113,7 +112,6 @@ def test_sets_of_tools_and_further_tools_are_named_together(moons: KnowledgeGrap
 def test_calls_of_one_turn_are_run_together_and_told_in_their_order(moons: KnowledgeGraph) -> None:
     two = (replace(call("execute", query=text), id=name) for name, text in (("a", ALL), ("b", BIG)))
     trace, model = run([Choice(calls=tuple(two)), answered(BIG, "moon")], moons)
-
     results = [m for m in model.requests[1].messages if isinstance(m, ToolResult)]
     assert [result.call for result in results] == ["a", "b"]
     uses = [use.call for use in trace.steps if isinstance(use, ToolUse) and use.call]
@@ -174,7 +172,6 @@ def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
     moons: KnowledgeGraph,
 ) -> None:
     trace, _ = run([call("cancel", reason="No comets here.", query=BIG)], moons)
-
     assert isinstance(trace.outcome, Refusal)
     assert trace.outcome.reason == "No comets here."
     assert trace.outcome.best is not None and trace.outcome.best.confidence <= 0.3
@@ -229,7 +226,6 @@ def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) 
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
     first, second = answered(ALL, "moon"), answered(BIG, "moon")
     trace, model = run([first, refine, second, refine, first], moons, feedback="always")
-
     assert len(model.requests) == 5 and isinstance(trace.outcome, Answer)
     _, model = run([first, DONE], moons, feedback="always")
     assert len(model.requests) == 2
@@ -239,7 +235,6 @@ def test_among_graphs_the_model_names_one(moons: KnowledgeGraph, pets: Knowledge
     query = "SELECT ?who WHERE { :Rex :owner ?who }"
     reply = call("answer", graph="pets", query=query, columns=["who"])
     trace, model = run([reply], moons, pets, question="Who owns Rex?")
-
     assert "graph moons" in told(model, 0) and "graph pets" in told(model, 0)
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
@@ -261,7 +256,6 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
 ) -> None:
     final = answered(query, "moon")
     _, model = run([final, DONE], moons, question=question, feedback="risk", **settings)
-
     assert len(model.requests) == calls
     if settings:
         assert "http://example.org/onto#orbits" in told(model, 1)
@@ -270,7 +264,6 @@ def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradict
 def test_a_follow_up_question_tells_both_what_was_asked_before(moons: KnowledgeGraph) -> None:
     follow = Question("And Mars?", before=(PreviousQuestion("Which moons orbit Jupiter?", ALL),))
     _, model = run([answered(BIG, "moon"), DONE], moons, question=follow, feedback="always")
-
     for request in (0, 1):
         assert "Which moons orbit Jupiter?" in told(model, request)
         assert "Question: And Mars?" in told(model, request)
@@ -280,7 +273,6 @@ def test_a_query_in_text_is_of_the_last_graph(moons: KnowledgeGraph, pets: Knowl
     text = "```sparql\nSELECT ?who WHERE { :Rex :owner ?who }\n```"
     looked = call("execute", graph="pets", query="SELECT * { :Rex ?p ?o }")
     trace, model = run([text, looked, text], moons, pets, question="Who owns Rex?")
-
     assert "called nothing" in told(model, 1), "nobody knows which graph is meant"
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
@@ -296,7 +288,6 @@ def test_an_answer_is_insisted_on_in_the_text_too(moons: KnowledgeGraph) -> None
 def test_each_call_has_a_result_though_its_id_came_before(moons: KnowledgeGraph) -> None:
     same = call("execute", query=BIG)
     _, model = run([call("execute", query=ALL), same, same, answered(ALL, "moon")], moons)
-
     messages = model.requests[-1].messages
     calls = [one.id for m in messages if isinstance(m, Assistant) for one in m.calls]
     assert [m.call for m in messages if isinstance(m, ToolResult)] == calls

@@ -89,7 +89,6 @@ async def test_the_first_candidate_is_graph_searchs_answer_cheaply(space: Knowle
 async def test_useless_replies_change_nothing(space: KnowledgeGraph, broken: str | Choice) -> None:
     steps, _ = await guided(space, GALILEO, [broken, broken], turns=0)
     own = await searched(space, GALILEO)
-
     found = outcome(steps)
     assert isinstance(own, Answer) and isinstance(found, Answer)
     assert found.query == own.query and found.cut_short
@@ -143,7 +142,6 @@ async def test_a_model_that_insists_on_a_lack_is_believed(
     space: KnowledgeGraph, replies: Sequence[ScriptedReply], settings: dict[str, object], why: str
 ) -> None:
     steps, model = await guided(space, GALILEO, replies, **settings)
-
     found = outcome(steps)
     assert isinstance(found, Refusal) and why in found.reason
     assert found.best is None or found.best.confidence <= 0.3
@@ -204,7 +202,6 @@ async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> Non
     question = "When were the moons of Jupiter discovered?"
     told, _ = await guided(space, question, [reply(query=query, answer=["?year"])])
     silent, _ = await guided(space, question, [reply(query=query)])
-
     assert getattr(outcome(told), "answer_columns", None) == ("year",)
     assert "year" in getattr(outcome(silent), "answer_columns", ())
 
@@ -236,7 +233,6 @@ async def test_it_asks_back_if_it_is_unsure_and_graph_search_differs(space: Know
     unsure = reply(query=OWN, sure=0.2)
     asked, _ = await guided(space, GALILEO, [unsure, unsure])
     silent, _ = await guided(space, GALILEO, [unsure, unsure], asks_back=False)
-
     found = outcome(asked)
     assert isinstance(found, Clarification) and len({one.count for one in found.options}) == 2
     assert isinstance(outcome(silent), Answer)
@@ -257,7 +253,6 @@ async def test_the_model_is_not_asked_where_graph_search_is_sure(space: Knowledg
     sure, _ = await guided(space, GALILEO, [], ask="unsure", sure_from=0.5)
     never, _ = await guided(space, GALILEO, [], ask="never")
     unsure, _ = await guided(space, GALILEO, [reply(choose=1)], ask="unsure", sure_from=1.0)
-
     assert isinstance(outcome(sure), Answer) and turns(sure) == 0
     assert isinstance(outcome(never), Answer) and turns(never) == 0
     assert turns(unsure) == 1
@@ -424,7 +419,6 @@ async def test_graph_search_keeps_to_the_same_limits(space: KnowledgeGraph) -> N
     unsure = "What is the population of Mars?"
     quiet, _ = await guided(space, unsure, [], ask="never", asks_back=False)
     strict, _ = await guided(space, GALILEO, [], ask="never", ask_from=0.99, answer_from=0.99)
-
     assert not isinstance(outcome(quiet), Clarification)
     assert isinstance(outcome(strict), Refusal)
 
@@ -439,7 +433,6 @@ async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGra
     slow = Guided(ScriptedModel([reply(choose=1)], delay=60.0))
     method = Guided(ScriptedModel([reply(choose=1)]), others={"slow": slow}, seconds=3.0)
     steps = [step async for step in method.answer(Question(GALILEO), [space])]
-
     found = outcome(steps)
     assert isinstance(found, Answer) and found.cut_short and found.usage.seconds < 30
 
@@ -471,7 +464,6 @@ async def test_candidates_are_numbered_without_gaps(
     monkeypatch.setitem(PROMPT_DETAILS, "full", PromptDetail(room=room))
     question = "Which moons of Jupiter were discovered before 1950?"
     _, model = await guided(space, question, [reply(choose=1)], ask="always")
-
     numbers = [int(n) for n in re.findall(r"^(\d+)\. (?:SELECT|ASK)", said(model, 0), re.MULTILINE)]
     assert numbers == [*range(1, len(numbers) + 1)] and numbers
 
@@ -489,7 +481,6 @@ async def test_what_takes_too_long_is_shown_without_a_number(space: KnowledgeGra
     question = "Which moons have a diameter above 1,234 km?"
     late = replace(space, endpoint=Late(space.endpoint))
     steps, _ = await guided(late, question, [reply(thought="Nothing ran.")] * 9)
-
     told = prompt_text(steps).split("Candidates:")[1]
     assert told.strip().startswith("- not run, as it takes long: SELECT DISTINCT ?moon")
 
@@ -499,7 +490,6 @@ async def test_no_candidate_only_adds_what_nobody_asks_for(
 ) -> None:
     monkeypatch.setitem(PROMPT_DETAILS, "full", PromptDetail(room=900))
     _, model = await guided(space, "What is the diameter of Mars?", [reply(choose=1)])
-
     candidates = said(model, 0).split("Candidates:")[1]
     assert "{ space:Mars ont:diameter ?diameter . }" in candidates
     assert "space:Mars ont:orbits ?orbits . ?asteroid" not in candidates
@@ -535,7 +525,6 @@ async def test_no_candidate_only_adds_a_column_or_gives_the_same_rows(tmp_path: 
 
 async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:
     steps, _ = await guided(space, GALILEO, [reply(query=EMPTY), reply(choose=1)])
-
     spent = [step.usage for step in steps if isinstance(step, ModelTurn)]
     found = outcome(steps)
     assert found.usage.llm_calls == 2

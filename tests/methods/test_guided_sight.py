@@ -96,12 +96,10 @@ REPLIES: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
 @for_each("kind", REPLIES)
 async def test_no_placeholder_reaches_a_person(space: KnowledgeGraph, kind: str, sees: str) -> None:
     replies, settings = REPLIES[kind]
-
     found = [
         outcome((await guided(space, question, replies, sees=sees, **settings))[0])
         for question in (GALILEO, AGENCIES, *QUESTIONS[::24])
     ]
-
     assert not [one for one in found if "hidden:" in repr(one).casefold()]
 
 
@@ -138,9 +136,7 @@ async def test_the_question_has_placeholders_of_the_best_candidate(space: Knowle
 
 async def test_a_masked_query_is_run_on_the_things_that_it_means(space: KnowledgeGraph) -> None:
     query = "SELECT DISTINCT ?m {{ ?m ont:orbits {planet} ; ont:discoverer {who} }}"
-
     steps, _ = await galileo(space, {}, query=query)
-
     found = outcome(steps)
     assert isinstance(found, trace.Answer) and len(found.result.rows) == 4
     assert "Galileo Galilei" in found.words and "Jupiter" in found.words
@@ -148,7 +144,6 @@ async def test_a_masked_query_is_run_on_the_things_that_it_means(space: Knowledg
 
 async def test_where_nothing_may_be_seen_no_model_is_asked(space: KnowledgeGraph) -> None:
     steps, model = await guided(space, GALILEO, [], sees="nothing")
-
     assert model.requests == [] and not any(
         isinstance(s, trace.Prompt | trace.ModelTurn) for s in steps
     )

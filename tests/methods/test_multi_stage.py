@@ -74,7 +74,6 @@ def test_the_filter_refuses_before_a_query_is_written(
 ) -> None:
     asked = Question("The code?", given=(f"{EX}Io", f"{ONTO}code"))
     trace = run(moons, asked, entities="given", predicates="given", filter=filter)
-
     assert Thought(REACH_TEXTS[2]) in trace.steps
     assert isinstance(trace.outcome, Refusal) is refused
     assert bool([step for step in trace.steps if isinstance(step, Draft)]) is not refused
@@ -84,7 +83,6 @@ def test_where_a_class_is_named_its_instances_stand_for_an_entity(moons: Knowled
     kept = Question("radius?", given=(f"{ONTO}Moon", f"{ONTO}radius"))
     lost = Question("radius?", given=(f"{ONTO}Planet", f"{ONTO}radius"))
     given = {"entities": "given", "predicates": "given", "filter": "direct"}
-
     assert isinstance(run(moons, kept, **given).outcome, Answer)
     assert isinstance(run(moons, lost, **given).outcome, Refusal)
 
@@ -191,9 +189,7 @@ def test_entities_with_few_predicates_are_not_retrieved(
 
 def test_a_model_writes_the_query_over_names(moons: KnowledgeGraph) -> None:
     model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
-
     trace = run(moons, model=model, writer="model", n=1)
-
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert [step.purpose for step in trace.steps if isinstance(step, Prompt)] == ["write"]
 
@@ -272,7 +268,6 @@ def test_a_linker_outside_finds_what_the_graph_knows_and_is_asked_once(
 def test_a_linker_that_is_down_and_links_that_do_not_come_are_told(moons: KnowledgeGraph) -> None:
     with SparqlServer(Store()) as gone:
         address = gone.url
-
     with pytest.raises(Unreachable, match="entities=linked needs no linker"):
         run(moons, entities="outside", linker="refined", linker_address=address)
     with pytest.raises(SetupError, match="given"):
@@ -284,7 +279,6 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
         graph = Workspace(tmp_path).open(server.url)
         trace = run(graph)
         run_coroutine(graph.endpoint.close())
-
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert stages(trace)[1] == {"onto#orbits"} and trace.outcome.usage.requests > 0
 

@@ -83,7 +83,6 @@ def test_what_is_wrong_with_a_reply_is_told_and_mended(
     moons: KnowledgeGraph, wrong: str, said: str
 ) -> None:
     trace, model = run([wrong, GOOD], moons)
-
     (thought,) = (step for step in trace.steps if isinstance(step, Thought))
     assert said in thought.sent and thought.sent in told(model, 1) and len(model.requests) == 2
     assert "your" not in thought.text and "again" not in thought.text
@@ -93,7 +92,6 @@ def test_what_is_wrong_with_a_reply_is_told_and_mended(
 def test_a_model_may_split_the_question_first(moons: KnowledgeGraph) -> None:
     parts = '{"steps": ["its moons"], "classes": ["planet"], "entities": [], "intent": "content"}'
     trace, model = run([parts, GOOD], moons, decompose=True)
-
     assert model.requests[0].schema is not None and model.requests[1].schema is None
     assert "onto:Planet EXTRA a {" in told(model, 1)
     assert isinstance(trace.outcome, Answer)

@@ -60,7 +60,6 @@ run = partial(run_method, SparqlLlm, question=ASKED)
 
 def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
     trace, model = run([fenced(JOIN.format("askgraph:moons"))], *graphs)
-
     answer = trace.outcome
     assert isinstance(answer, Answer) and names(answer) == {"Io", "Europa"}
     assert answer.graph == "visits" and "SERVICE" in answer.query
@@ -144,7 +143,6 @@ class TestServers:
     ) -> None:
         elsewhere = fenced(DECLARED + JOIN.format(servers[2].url))
         trace, model = run([elsewhere] * 4, *remote)
-
         assert servers[2].requests == []
         assert isinstance(trace.outcome, Refusal)
         assert servers[2].url in told(model, 1)

@@ -27,10 +27,8 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
 def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:
     described = DatasetDescription("Dataset", "Moons", "All moons.", license="https://l.example/by")
     graph = replace(moons, descriptions=(described,))
-
     _, asking = run([GOOD], graph, question="Under which licence is this published?")
     _, other = run([GOOD], graph)
-
     assert "https://l.example/by" in told(asking) and "All moons." in told(asking)
     assert "https://l.example/by" not in told(other)
 
@@ -38,9 +36,7 @@ def test_a_description_is_shown_to_a_question_about_the_resource(moons: Knowledg
 def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeGraph) -> None:
     parts = '{"steps": [], "classes": [], "entities": [], "intent": "resource"}'
     graph = replace(moons, descriptions=(DatasetDescription("Dataset", "Moons", "All moons."),))
-
     _, model = run([parts, GOOD], graph, question="Worum geht es hier?", decompose=True)
-
     assert "All moons." in told(model, 1)
 
 
@@ -60,7 +56,6 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
 ) -> None:
     _, full = run([GOOD], moons)
     _, model = run([GOOD], moons, **setting)  # type: ignore[arg-type]
-
     assert [text for text in with_it if text not in told(model)] == []
     assert [text for text in without if text in told(model)] == []
     assert [text for text in without if text not in told(full)] == []
@@ -69,13 +64,15 @@ def test_what_the_ablations_leave_out_is_not_in_the_prompt(
 def test_as_published_each_sub_question_has_examples_and_each_class_its_shape(
     moons: KnowledgeGraph,
 ) -> None:
-    code, both = '["What is the code of Mars?"]', '["moon", "planets"]'
-    for steps, classes, shown in (
-        (code, both, {"Which", "What", "moon", "planet"}),
-        ("[]", '["planet"]', {"Which", "planet"}),
+    both = {"Which", "What", "moon", "planet"}
+    for steps, classes, number, shown in (
+        (["What is the code of Mars?"], ["moon", "planets"], 1, both),
+        ([], ["planet"], 1, {"Which", "planet"}),
+        ([ASKED] * 3, ["moon"] * 3, 2, both),
+        ([ASKED] * 4, ["moon"] * 4, 2, {"Which", "moon"}),  # of more than three, half as many
     ):
-        split = f'{{"steps": {steps}, "classes": {classes}}}'
-        _, model = run([split, GOOD, ""], moons, preset="paper", shots=1, classes=1)
+        split = json.dumps({"steps": steps, "classes": classes})
+        _, model = run([split, GOOD, ""], moons, preset="paper", shots=number, classes=number)
         assert set(re.findall(r"^- (Wh\w+|\w+(?= \())", told(model, 1), re.MULTILINE)) == shown
 
 

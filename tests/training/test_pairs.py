@@ -49,6 +49,7 @@ def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(terms: 
     made = [pair for pair in build_pairs(ASKED, terms) if isinstance(pair, TrainingPair)]
 
     right = set(list_required_terms(ASKED[0].query))
+    targets, wrong = {target for _, target in right}, set[str]()
     for pair in made:
         listed = {(one.kind, one.target) for one in pair.listed}
         assert right < listed
@@ -56,6 +57,8 @@ def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(terms: 
             assert 2 <= len([one for one in pair.listed if one.kind is kind]) <= 4
         back = parse_query(pair.target, pair.names)
         assert canonicalize_query(back) == canonicalize_query(ASKED[0].query)
+        wrong |= {one.target for one in pair.listed if one.kind is ItemKind.ENTITY} - targets
+    assert len(wrong) == 5, "the nearest alone"
     copies = [pair.id for pair in made if "#" in pair.id]
     assert 0 < len(copies) < 40
     assert len({tuple(one.target for one in pair.listed) for pair in made}) > 10
@@ -66,16 +69,13 @@ def test_the_same_seed_gives_a_question_the_same_pairs_whatever_stands_around_it
 ) -> None:
     alone = list(build_pairs([ASKED[3]], terms, seed=7))
     among = [one for one in build_pairs(ASKED, terms, seed=7) if one.id.split("#")[0] == "q3"]
-
     assert alone == among
     assert list(build_pairs([ASKED[3]], terms, seed=8, copies=False)) != alone
 
 
 def test_a_query_that_cannot_be_written_is_left_out_with_the_reason(terms: TermSearch) -> None:
     odd = TrainingQuestion("odd", "?", "SELECT ?x { SERVICE <http://example.org/> { ?x ?p ?o } }")
-
     (left_out,) = build_pairs([odd], terms)
-
     assert isinstance(left_out, SkippedQuestion)
     assert "SERVICE" in left_out.reason
 
@@ -132,7 +132,6 @@ OLD = STRANGE.replace(', "form": "verse"', "")
 def test_a_file_of_anything_else_is_told(content: str, told: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text(content, encoding="utf-8")
-
     with pytest.raises(SetupError, match=told):
         read_pairs([file])
 

@@ -123,7 +123,6 @@ def test_each_measurement_is_made_once_and_the_last_one_is_told(whole: Path) -> 
     lines = [json.loads(line) for line in (whole / "log.jsonl").read_text().splitlines()]
     measured = {line["step"]: line["eval_loss"] for line in lines if "eval_loss" in line}
     told = json.loads((whole / "training.json").read_text())["result"]
-
     assert len(measured) == sum("eval_loss" in line for line in lines)
     assert told["evaluation"]["loss"] == round(measured[told["steps"]], 4)
 

@@ -59,7 +59,6 @@ def test_things_of_one_name_are_told_apart_by_what_stands_beside_them(
     found: AnnotatedTable,
 ) -> None:
     cells = best(found)
-
     assert (cells[0, 0], cells[1, 0]) == ("Springfield_B", "Springfield_A")
 
 
@@ -67,7 +66,6 @@ def test_the_class_of_the_column_decides_between_things_of_one_name(cities: Know
     alone = run_coroutine(
         annotate_table(cities, ("Place",), [("Chicago",), ("Springfield",), ("Salem",)])
     )
-
     assert best(alone)[2, 0] == "Salem"
     [salem, river] = alone.cells[2].candidates
     assert salem.score > river.score and river.iri == f"{EX}Salem_river"
@@ -131,7 +129,6 @@ def test_numbers_may_have_a_comma_before_their_decimals(
 ) -> None:
     rows = [("Springfield", people), ("Chicago", "2746388")]
     found = run_coroutine(annotate_table(cities, ("Place", "Inhabitants"), rows))
-
     assert found.pairs[0].predicates[0].score == 1.0
     assert best(found)[0, 0] == "Springfield_B"
 

@@ -93,7 +93,6 @@ def test_an_answer_has_a_query_that_the_graph_itself_understands(workspace: Work
     definitions = build_advised_definitions(workspace, "firms")
     enrich_virtually(workspace, "firms", definitions, as_name="virtual")
     answer = answer_of(workspace, "virtual")
-
     assert VIRTUAL not in answer.query.replace(f"<{VIRTUAL}>", "")
     assert ":hasSeat/" in answer.query
     assert rows(workspace, "firms", answer.query) == {"<f1>", "<f3>", "<f5>"}
@@ -103,7 +102,6 @@ def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
     enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms"))
     path = workspace.folder / "enrichments" / "firms.toml"
     path.write_text(path.read_text().replace("hasSeat", "hasPlant"))
-
     assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f4>", "<f5>"}
 
 
@@ -140,7 +138,6 @@ def test_made_a_graph_of_its_own_it_answers_the_same(workspace: Workspace) -> No
     definitions = build_advised_definitions(workspace, "firms")
     add_enriched(workspace, "firms", definitions, "more")
     enrich_virtually(workspace, "firms", definitions)
-
     assert rows(workspace, "more", SOUTH) == rows(workspace, "firms", SOUTH)
 
 
@@ -159,10 +156,8 @@ def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None
     enrich_virtually(workspace, "firms", build_advised_definitions(workspace, "firms"))
     wrong = build_advised_definitions(workspace, "firms", CLOSURE)
     starred = replace(wrong.properties[0], path=parse_path(":partOf*", {"": PLACE}))
-
     with pytest.raises(SetupError, match="may match the empty path"):
         enrich_virtually(workspace, "firms", Definitions((starred,)))
-
     assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
 
 

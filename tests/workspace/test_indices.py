@@ -231,7 +231,6 @@ def test_a_query_that_gives_nothing_builds_nothing(
 
     with pytest.raises(SetupError, match=told):
         build_indices(workspace, None, settings={"entities": "names.rq"}, progress=silent)
-
     assert workspace.graphs()["moons"].entities is None
 
 

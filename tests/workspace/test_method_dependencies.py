@@ -211,9 +211,7 @@ async def test_closing_a_method_closes_every_model_once() -> None:
     shared, further, own = Closing([]), Closing([]), Closing([])
     others: list[Method] = [Dfsl(shared), SparqlLlm(own), GraphSearch()]
     named = {type(one).__name__: one for one in others}
-
     await closed(Guided(shared, further={"large": further}, others=named))
-
     assert [one.closings for one in (shared, further, own)] == [1, 1, 1]
 
 

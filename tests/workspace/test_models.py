@@ -103,19 +103,15 @@ def test_a_cache_keeps_replies_below_the_workspace(tmp_path: Path, llm_server: L
         tmp_path, "[models.default]", 'model = "qwen"', f'base_url = "{llm_server.base}/v1"',
         "cache = true",
     )  # fmt: skip
-
     assert [said(workspace.model()), said(workspace.model())] == ["The Moon."] * 2
-
     assert len(llm_server.requests) == 1 and list((tmp_path / "model-cache").rglob("*.json"))
 
 
 def test_retries_are_as_many_as_wanted(tmp_path: Path, llm_server: LlmServer) -> None:
     llm_server.always = faults.status(503)
     url = f"{llm_server.base}/v1"
-
     with pytest.raises(Overloaded):
         said(Workspace(tmp_path).model("m", base_url=url, retries=0))
-
     assert len(llm_server.requests) == 1
 
 
@@ -170,7 +166,6 @@ def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_tab
     monkeypatch.setenv("ASKGRAPH_API_KEY", "abc")
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"')
     models = Models(tmp_path)
-
     assert models.resolve_settings("m", base_url=URL).key_env == "ASKGRAPH_API_KEY"
     assert models.resolve_settings("mine").key_env is None
     assert models.resolve_settings("gpt-x").key_env == "OPENAI_API_KEY"
@@ -196,7 +191,6 @@ WRONG = {
 def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path, table: str) -> None:
     workspace = place(tmp_path, "[models.default]", table)
     (tmp_path / "prices.toml").write_text("[models.other]\ninput = 1\noutput = 1\n")
-
     with pytest.raises(SetupError, match=WRONG[table]):
         workspace.model()
 
@@ -267,7 +261,6 @@ def test_what_asks_a_model_as_it_is_set_gets_that_of_the_workspace(
         '[models.default]\nmodel = "a"\nbase_url = "http://x"\n'
     )
     method = Workspace(tmp_path).method(name, settings)
-
     assert (getattr(method, "model", None) is not None) is asked
 
 

@@ -81,8 +81,6 @@ def test_the_head_of_a_trace_has_the_settings_and_the_states_of_the_graphs(
 ) -> None:
     graph = space.graph("space")
     run_coroutine(graph.endpoint.close())
-
     head = head_of(space.method("graph-search", {"operators": False}), [graph])
-
     assert head.settings["operators"] is False
     assert [(one.name, one.snapshot) for one in head.graphs] == [("space", graph.snapshot)]

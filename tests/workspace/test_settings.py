@@ -113,5 +113,4 @@ TEXTS = st.from_regex(r"x[a-z0-9/]*", fullmatch=True)
 @given(NAMES, st.dictionaries(NAMES, VALUES | TEXTS))
 def test_settings_follow_the_name(name: str, settings: dict[str, object]) -> None:
     told = [f"{key}={v if isinstance(v, str) else json.dumps(v)}" for key, v in settings.items()]
-
     assert parse_method_spec(f"{name}:{','.join(told)}") == (name, settings)

@@ -49,9 +49,7 @@ def test_a_fraction_of_the_schema_has_fewer_lines(space: Workspace) -> None:
 def test_the_shapes_of_a_file_are_those_that_its_shacl_declares(tmp_path: Path) -> None:
     file = tmp_path / "shapes.ttl"
     file.write_text(SHACL)
-
     found = load_shapes(Workspace(tmp_path), str(file), ShapeSelection(), progress=ignore_progress)
-
     [shape] = found.shapes
     assert shape.cls == "http://example.org/Moon"
     assert [line.predicate for line in shape.lines] == ["http://example.org/orbits"]

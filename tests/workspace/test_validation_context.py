@@ -29,7 +29,6 @@ def two(tmp_path: Path) -> Workspace:
 
 def test_a_called_graph_of_the_workspace_is_known_by_its_target(two: Workspace) -> None:
     services = run_coroutine(load_services(two, "space", CALLED))
-
     assert list(services.services) == ["askgraph:moons"]
     said = [finding.message for finding in validate_query(CALLED, services, language="en").findings]
     assert any("orbitz" in message for message in said)

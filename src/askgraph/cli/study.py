@@ -295,8 +295,7 @@ def _parse_variants(texts: list[str]) -> dict[str, str]:
         ):
             raise SetupError(
                 f"--variant {text!r}: write plain=NAME, or some of {', '.join(known_kinds)} "
-                "joined by "
-                "'-', '=' and the name of a graph"
+                "joined by '-', '=' and the name of a graph"
             )
         graphs["-".join(kind for kind in known_kinds if kind in chosen_kinds) or "plain"] = name
     return graphs
@@ -313,11 +312,9 @@ def _select_published_figures(
     if lines is None:
         paper_figures = load_published_representations()
         tags = ("all", *planned_study.tags)
-        return (
-            None
-            if has_own_experiments
-            else {number: tuple(map(item.get, tags)) for number, item in paper_figures.items()}
-        )
+        if has_own_experiments:
+            return None
+        return {number: tuple(map(item.get, tags)) for number, item in paper_figures.items()}
     tags_of = {record.id: record.tags for records in results.records.values() for record in records}
     return {
         item.number: representations.compute_published_figures(

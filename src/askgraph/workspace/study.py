@@ -243,11 +243,7 @@ def _prepare_variant(
         return study.variants[experiment.variant]
     if experiment.variant == "plain":
         return study.graph
-    kinds = {
-        "inverse": experiment.inverse,
-        "shortcuts": experiment.shortcuts,
-        "comments": experiment.comments,
-    }
+    kinds = {name: getattr(experiment, name) for name in ("inverse", "shortcuts", "comments")}
     if study.definitions is not None:
         definitions = study.definitions.select(**kinds, names=False)
     else:
@@ -268,15 +264,8 @@ def _prepare_variant(
             workspace, study.graph, _INVERSE_ADVICE, progress=progress
         )
         shortcuts = build_advised_definitions(workspace, study.graph, progress=progress)
-        properties = {
-            definition.iri: definition
-            for advised, is_included in (
-                (inverse, experiment.inverse),
-                (shortcuts, experiment.shortcuts),
-            )
-            if is_included
-            for definition in advised.properties
-        }
+        advised = [inverse] * experiment.inverse + [shortcuts] * experiment.shortcuts
+        properties = {item.iri: item for one in advised for item in one.properties}
         definitions = Definitions(
             tuple(properties.values()),
             comments.comments,

@@ -56,7 +56,6 @@ TERMS = table(
 @for_each("result", [TERMS, table(), ResultTable.from_boolean(False)])
 def test_a_result_comes_back_with_all_its_terms(result: ResultTable, tmp_path: Path) -> None:
     known = frozen(tmp_path, to_table_object(result)).results["q"]
-
     assert (known, known.terms, known.boolean) == (result, result.terms, result.boolean)
 
 
@@ -166,7 +165,6 @@ async def run(
 
 async def test_results_are_in_the_file_in_order(endpoint: StoreEndpoint, tmp_path: Path) -> None:
     assert await run(tmp_path / "gold.jsonl", endpoint) == 1
-
     frozen = read_frozen_gold(tmp_path / "gold.jsonl")
     assert frozen.header["graphs"] == {"moons": {"engine": "a store", "snapshot": "s1"}}
     assert list(frozen.hashes) == ["ask", "mars", "bad"] and frozen.results["ask"].boolean is True
@@ -190,9 +188,7 @@ async def test_other_snapshots_are_not_used(endpoint: StoreEndpoint, tmp_path: P
     out = tmp_path / "gold.jsonl"
     await run(out, endpoint, finish=False)
     first = len(endpoint.asked)
-
     await run(out, endpoint, snapshot="s2")
-
     assert len(endpoint.asked) == 2 * first
     assert {json.loads(line)["snapshot"] for line in out.read_text().splitlines()[1:]} == {"s2"}
 

@@ -95,7 +95,6 @@ judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
 def test_an_area_is_the_share_of_pairs_in_the_right_order(found: list[tuple[float, bool]]) -> None:
     pairs = [(a > b) + (a == b) / 2 for a, fine in found if fine for b, other in found if not other]
     expected = sum(pairs) / len(pairs) if pairs else None
-
     assert compute_auc(found) == (None if expected is None else pytest.approx(expected))
 
 
@@ -103,7 +102,6 @@ def test_an_area_is_the_share_of_pairs_in_the_right_order(found: list[tuple[floa
 @settings(max_examples=10, deadline=None)
 def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> None:
     interval = compute_auc_interval(found)
-
     assert interval is None or 0 <= interval.low <= interval.mean <= interval.high <= 1
 
 
@@ -111,7 +109,6 @@ def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> No
 def test_a_limit_loses_what_it_may_at_most(found: list[tuple[float, bool]], lost: float) -> None:
     limit = find_threshold(found, max_lost_share=lost)
     right = [confidence for confidence, fine in found if fine]
-
     assert sum(one < limit for one in right) <= lost * len(right) + 1e-6
     if lost * len(right) < len(right) - 1:
         assert sum(one <= limit for one in right) > lost * len(right) - 1e-6

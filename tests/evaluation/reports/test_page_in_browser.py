@@ -137,9 +137,7 @@ def test_a_pattern_is_the_same_behind_one_of_its_subject(watched: Watched, tmp_p
     less = "PREFIX e: <http://example.org/> SELECT ?moon { ?moon e:orbits e:Mars . }"
     run = written_run(tmp_path / "run", [replace(RECORD, sparql=more, gold_sparql=less)])
     page = opened(watched.page, written(tmp_path / "page.html", build_html_page([run])))
-
     page.locator("#rows a").click()
-
     expect(page.locator(".column mark")).to_have_text([re.compile(r"^  \?x a e:Moon ;$")])
 
 
@@ -154,10 +152,8 @@ def test_plots_have_full_width_after_an_opened_question(watched: Watched, addres
 def test_a_link_leads_to_a_question_and_escape_back_to_its_row(page: Page) -> None:
     page.goto(page.url + "#q/moons/q17")
     expect(page.locator("#asked")).to_have_text("Question number 17 about moons?")
-
     page.keyboard.press("ArrowRight")
     expect(page.locator("#asked")).to_have_text("Question number 18 about moons?")
-
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="Question number 18 about moons?")).to_be_focused()
 

@@ -165,7 +165,6 @@ async def test_steps_that_no_method_may_give_cost_the_question_and_not_the_run(
     endpoint: Any, steps: Sequence[Any], message: str
 ) -> None:
     run = await evaluate([task()], lambda one: asked(one, give(*steps), endpoint))
-
     (record,) = run.records
     assert (record.f1, record.status, record.failure) == (0, "error", "error")
     assert (record.error or "").startswith(f"the method failed: {message}")

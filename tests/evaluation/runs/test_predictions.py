@@ -111,6 +111,19 @@ def test_files_of_peers_are_predictions(tmp_path: Path) -> None:
     assert [(one.sparql, one.status, one.error) for one in more] == [
         (QUERY, "answer", None), (None, "refusal", None), (None, "error", "LLM API timed out"),
     ]  # fmt: skip
+    named = ("step", "text", "tool", "arguments", "output", "failed", "seconds")
+    said = [[tuple(step[name] for name in named if name in step) for step in one.steps]
+            for one in (first, *more)]  # fmt: skip
+    assert said == [
+        [("thought", "I look for Mars."),
+         ("tool_use", "search_entity", {"kg": "k", "query": "Mars"}, "1. Mars", False, 0.5),
+         ("tool_use", "list", {"kg": "k"}, "no such graph", True, 0.1),
+         ("tool_use", "answer", {"sparql": QUERY, "answer": "Two."}, "Stop", False, 0)],
+        [("thought", "I try."),
+         ("tool_use", "execute", {"kg": "k", "sparql": QUERY}, "2 rows", False, 0)],
+        [], [],
+    ]  # fmt: skip
+    assert first.steps[-1]["query"] == QUERY
     scored = read_predictions(grasp / "outputs.evaluation.json")
     assert [(one.sparql, one.published) for one in scored] == [
         (QUERY, 0.5), (QUERY, None), (None, None),
@@ -246,6 +259,10 @@ async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
     done = await score_prediction(task(), Prediction("q", answers=IO), endpoint, prefixes=EX)
     assert done.detail.missing == (("http://example.org/Europa",),)
     assert done.detail.key == done.record.key
+    # It has the trace, too.
+    step: dict[str, object] = {"step": "thought", "text": "I look."}
+    said = Prediction("q", answers=IO, steps=(step,))
+    assert (await score_prediction(task(), said, endpoint, prefixes=EX)).detail.steps == (step,)
 
 
 async def test_a_predicted_answer_counts_before_its_query(endpoint: StoreEndpoint) -> None:

@@ -39,9 +39,7 @@ def test_every_file_is_read(found: ExampleCollection) -> None:
 
 def test_they_are_read_as_they_were_written(found: ExampleCollection, tmp_path: Path) -> None:
     examples = {example.iri: example for example in found.examples}
-
     ExampleFolder(tmp_path / "all").add(list(examples.values()))
     again = read_shacl(tmp_path / "all")
-
     assert again.skipped == ()
     assert {example.iri: example for example in again.examples} == examples

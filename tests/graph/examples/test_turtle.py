@@ -71,9 +71,7 @@ def test_what_is_written_is_read_again(examples: list[QueryExample]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "examples.ttl"
         path.write_text(format_document(examples), encoding="utf-8", newline="")
-
         found = read_shacl(path)
-
     assert found.skipped == ()
     assert sorted(map(repr, found.examples)) == sorted(map(repr, examples))
 

@@ -31,9 +31,7 @@ def taken(hypotheses: list[dfsl.QueryHypothesis], by: str) -> int:
 
 def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_called() -> None:
     hypotheses = [gives("a"), gives("b", "c"), gives("c", "b", name="y")]
-
     found = dfsl.choose_hypothesis(hypotheses, "vote")
-
     assert found is not None
     assert found[0] is hypotheses[1] and found[1] == pytest.approx(2 / 3)
 
@@ -60,9 +58,7 @@ def test_the_first_the_largest_or_the_heaviest_is_chosen(
 )
 def test_an_empty_result_is_taken_only_where_all_are(results: list[list[str]], by: str) -> None:
     hypotheses = [gives(*one) for one in results]
-
     found = dfsl.choose_hypothesis(hypotheses, by)
-
     assert found is not None
     assert (found[0].size == 0) is all(one.size == 0 for one in hypotheses)
     assert 0 < found[1] <= 1

@@ -79,9 +79,7 @@ def test_two_that_agree_outweigh_a_better_one() -> None:
 def test_samples_of_one_source_weigh_less_than_as_many_sources() -> None:
     samples = [opinion("model", things("a")) for _ in range(3)]
     others = [opinion(source, things("b")) for source in ("one", "two")]
-
     vote = voting.count_votes([*samples, *others])
-
     assert vote is not None and vote.winner.sources == ("one", "two")
 
 
@@ -115,7 +113,6 @@ def test_the_opinions_order_is_free(opinions: list[voting.Opinion], data: st.Dat
 @given(OPINIONS)
 def test_opinions_agree_once_and_chances_are_of_one_truth(opinions: list[voting.Opinion]) -> None:
     vote, found = voting.count_votes(opinions), voting.group_opinions(opinions)
-
     assert vote is not None and vote.winner.answer == found[0].answer
     assert sum(len(one.opinions) for one in found) == len(opinions)
     assert 0 < sum(vote.chances) <= 1 + 1e-9
@@ -219,9 +216,7 @@ async def counted(
 async def test_all_items_come_in_the_order_of_each_stream() -> None:
     closed: list[str] = []
     streams = counted("a", 3, closed), counted("b", 2, closed), counted("c", 0, closed)
-
     found = [item async for item in voting.merge_streams(*streams)]
-
     assert sorted(found) == ["a0", "a1", "a2", "b0", "b1"]
     assert [item for item in found if item[0] == "a"] == ["a0", "a1", "a2"]
     assert sorted(closed) == ["a", "b", "c"]
@@ -230,7 +225,6 @@ async def test_all_items_come_in_the_order_of_each_stream() -> None:
 async def test_the_first_error_is_raised_and_ends_the_others() -> None:
     closed: list[str] = []
     streams = counted("a", 1, closed, fail=True), counted("b", 1000, closed, wait=1.0)
-
     with pytest.raises(ValueError, match="a"):
         [item async for item in voting.merge_streams(*streams)]
     assert sorted(closed) == ["a", "b"]
@@ -239,8 +233,6 @@ async def test_the_first_error_is_raised_and_ends_the_others() -> None:
 async def test_closing_early_closes_all_streams() -> None:
     closed: list[str] = []
     stream = voting.merge_streams(counted("a", 5, closed), counted("b", 1000, closed, wait=1.0))
-
     assert await anext(stream) == "a0"
     await stream.aclose()
-
     assert sorted(closed) == ["a", "b"]

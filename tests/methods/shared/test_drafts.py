@@ -39,7 +39,6 @@ def said(*comments: tuple[int, str]) -> str:
 
 async def test_the_prompt_says_how_each_term_is_used() -> None:
     _, model = await drafted(said())
-
     (request,) = model.requests
     told = "\n\n".join(getattr(message, "text", "") for message in request.messages) + "\n"
     if os.environ.get("ASKGRAPH_PROMPTS") == "write":

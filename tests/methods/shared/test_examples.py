@@ -34,7 +34,6 @@ def test_the_nearest_wording_of_an_example_counts() -> None:
 def test_the_question_itself_is_no_example_one_about_another_number_is() -> None:
     text = "Give me all those missions to the outer planets of the Solar System after {}"
     shot = QueryExample(text.format(1990), "SELECT …")
-
     for question in ("Which moons orbit Mars?", "which moons orbit mars"):
         assert is_same_question(question, MARS.example)
         assert find_nearest(question, (), [MARS, COUNT], limit=2) == [COUNT]
@@ -69,10 +68,8 @@ def test_of_two_that_differ_in_a_name_alone_the_nearest_is_shown(moons: Knowledg
 
 def test_of_one_skeleton_there_are_two_while_others_are_left(moons: KnowledgeGraph) -> None:
     alike = [example(f"Which {n} is there?", f"?x onto:{n} :Mars") for n in ("a", "b", "c", "d")]
-
     found = shown(moons, "Which a, b, c or d is there?", *alike, MOST, limit=3)
     every = shown(moons, "Which a, b, c or d is there?", *alike, limit=4)
-
     assert MOST.question in found and len(found) == 3
     assert len(every) == 4
 
@@ -117,19 +114,15 @@ def test_of_equally_near_ones_written_go_before_generated_ones(moons: KnowledgeG
     generated = example("Which moon is small?", "?x onto:small true", origin="generated")
     written = replace(generated, query=generated.query.replace("small", "tiny"), origin="written")
     stored = replace(moons, examples=(generated, written))
-
     found = find_nearby_examples(["Which moon is large?"], [stored], limit=1)
-
     assert [one.example.origin for one in found] == ["written"]
 
 
 def test_the_question_itself_is_no_example_but_a_part_of_it_is(moons: KnowledgeGraph) -> None:
     stored = replace(moons, examples=(ORBITS_MARS, CODE_MARS))
     text = "which moons orbit MARS"
-
     alone = find_nearby_examples([text], [stored], limit=5)
     split = find_nearby_examples(["Compare two planets", text], [stored], limit=5)
-
     assert [one.example for one in alone] == [CODE_MARS]
     assert split[0].example == ORBITS_MARS
 

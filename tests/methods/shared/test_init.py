@@ -29,9 +29,7 @@ def test_a_short_conversation_is_left_as_it_is() -> None:
 
 def test_the_oldest_results_are_shortened_first_and_the_last_stays_whole() -> None:
     messages = conversation(6)
-
     kept = shorten_results(messages, estimate_message_tokens(messages) - 1)
-
     lengths = [len(m.text) for m in kept if isinstance(m, ToolResult)]
     assert lengths[0] < 400 and lengths[-1] == len(LONG) + 2
     assert lengths == sorted(lengths)
@@ -57,9 +55,7 @@ def test_results_that_are_plain_text_are_shortened_where_their_places_are_given(
 @given(turns=st.integers(0, 8), most=st.integers(1, 10_000))
 def test_what_is_no_result_is_never_touched(turns: int, most: int) -> None:
     messages = conversation(turns)
-
     kept = shorten_results(messages, most)
-
     assert len(kept) == len(messages)
     for old, new in zip(messages, kept, strict=True):
         assert new == old or isinstance(old, ToolResult)
@@ -112,7 +108,5 @@ def test_the_room_is_never_exceeded(lengths: dict[str, list[list[int]]], room: i
         kind: [piece(*sorted(several, reverse=True)) for several in listed]
         for kind, listed in lengths.items()
     }
-
     shown = fit_texts(kinds, SHARES, max_tokens=room)
-
     assert sum(sum(tokens(texts)) for texts in shown.values()) <= max(0, room)

@@ -33,7 +33,6 @@ DOG, CAT = Resource("d:dog", "dog", infos=("owner",)), Resource("c:cat", "cat")
 
 def test_an_index_is_kept_for_its_source_and_embedder(pets: KnowledgeGraph) -> None:
     index = index_cache.build_index(pets, "classes", ("one",), [DOG, CAT])
-
     assert index_cache.get_index(pets, "classes", ("one",)) is index
     assert index_cache.get_index(pets, "classes", ("two",)) is None
     assert index_cache.get_index(pets, "examples", ("one",)) is None

@@ -47,9 +47,7 @@ def test_a_prefix_means_one_thing_in_graphs_found_by_names(given: list[Knowledge
 async def test_a_query_may_call_the_other_graph_and_no_third(given: list[KnowledgeGraph]) -> None:
     both = asked(given)
     endpoint = both.graphs[0].context.graph.endpoint
-
     there = await endpoint.ask("ASK { SERVICE <askgraph:pets> { ?dog a ns2:Dog } }")
-
     assert there and both.requests >= 1
     with pytest.raises(ForbiddenQuery):
         await endpoint.ask("ASK { SERVICE <askgraph:cats> { ?cat ?p ?o } }")

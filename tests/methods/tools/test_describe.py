@@ -99,7 +99,6 @@ async def test_many_predicates_are_all_named(tmp_path: Path) -> None:
 
 async def test_the_bounds_of_the_limits_go_before_what_a_call_asks(space: KnowledgeGraph) -> None:
     limits = ToolLimits(individuals="outgoing", schema="outgoing")
-
     for iri in ("https://example.org/space/Jupiter", "https://example.org/space/ontology#Moon"):
         bounded, free = Context(space, Question("?"), limits), Context(space, Question("?"))
         told = (await describe(bounded, iri, "neighbourhood", terms="specific")).text
@@ -124,7 +123,6 @@ async def test_raw_says_where_it_ends(tmp_path: Path) -> None:
     many = "".join(f":x{n} :in :Berlin . " for n in range(10_100))
     with served(f"{TERMS}{many}", tmp_path, prefixes=SMALL) as (graph, _):
         told = await called(graph, "describe", iri=":Berlin", boundary="neighbourhood", raw=True)
-
     assert told.text.endswith("# these are 10,000 triples; there may be more")
 
 

@@ -85,7 +85,6 @@ def test_a_model_cannot_name_a_graph_that_a_server_may_fetch(
     query = f"SELECT * {dataset} <http://example.org/x> {{ GRAPH ?g {{ ?s ?p ?o }} }}"
     refusal = "FROM <http://example.org/x> is not allowed"
     assert refusal in called(toolbox(local), "execute", query=query).text
-
     with_example = replace(local, examples=(QueryExample("Which are there?", query),))
     assert refusal not in called(toolbox(with_example), "execute", query=query).text
 

@@ -123,6 +123,5 @@ async def test_a_name_that_is_left_out_is_put_where_a_property_leads_to_it(tmp_p
     asked = "Suppliers of medium size with customers of large size that have sites in Spain"
     with served(SUPPLY, tmp_path, prefixes={"": "http://a.org/"}, local=True) as (graph, _):
         found = await called(graph, "propose_queries", question=asked)
-
     queries = found.text.split("SELECT")
     assert any(all(f":{name} ." in one for name in ("medium", "large", "spain")) for one in queries)

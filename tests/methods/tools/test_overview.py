@@ -28,7 +28,6 @@ PREFIXES = {
 
 async def test_it_shows_what_is_named_and_the_schema_near_it(space: KnowledgeGraph) -> None:
     found = await called(space, "overview", question="Which moons orbit Saturn?")
-
     assert "for 'Saturn'" in line_with(found, "- space:Saturn")
     assert "ont:orbits → ont:CelestialBody" in line_with(found, "ont:CelestialBody 95: ")
     assert "ont:diameter xsd:decimal" in line_with(found, "types and values near")
@@ -38,7 +37,6 @@ async def test_it_shows_what_is_named_and_the_schema_near_it(space: KnowledgeGra
 async def test_a_property_takes_one_place_whatever_its_variants(tmp_path: Path) -> None:
     with served(STATEMENTS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
         found = await called(graph, "overview", question="In which country is Rome?")
-
     assert 'd:P10 "country" (also s:, p:) →' in found.text
     assert found.text.count('"country"') <= 2, "once as a property, once as what Rome has"
     assert "has d:P10" in line_with(found, "- :Q1")
@@ -54,7 +52,6 @@ async def test_a_word_is_searched_by_its_letters_and_a_number_tells_nothing(
     space: KnowledgeGraph, question: str, named: str, not_named: str
 ) -> None:
     found = await called(space, "overview", question=question)
-
     assert named in found.text
     assert not_named not in found.text.partition("perhaps named")[2].partition("properties near")[0]
 
@@ -101,7 +98,6 @@ TWO_CLASSES = """
 async def test_classes_of_one_label_are_told_by_their_local_names(tmp_path: Path) -> None:
     with served(TWO_CLASSES, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
         found = await called(graph, "overview", question="Which publications won an award?")
-
     assert 'Prize> "Award" 1' in found.text
     assert "Writer> 1: " in found.text and '"Publication"' not in found.text
 
@@ -121,7 +117,6 @@ async def test_a_word_in_iris_alone_and_a_people_come_in_each_stored_form(tmp_pa
     with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
         papers = await called(graph, "overview", question="Papers by Smith")
         people = await called(graph, "overview", question="How many German persons are there?")
-
     assert "for 'Smith' (in 2 IRIs: CONTAINS(STR(?x), \"Smith\"))" in papers.text
     lines = "\n".join(line for line in people.text.splitlines() if "for 'German'" in line)
     assert all(form in lines for form in ('"German"', '"Germany"', '"DE"', '"GER"'))

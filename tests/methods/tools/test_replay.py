@@ -71,7 +71,6 @@ async def test_the_model_says_the_same_in_the_same_order_at_the_same_cost() -> N
 async def test_each_call_gives_what_it_gave_then() -> None:
     tools = ReplayedToolbox(TRACE)
     calls = [ToolCall("", "overview", '{"question": "?"}'), *BOTH.calls, *AGAIN.calls]
-
     assert [await tools.call(call) for call in calls] == [
         step for step in TRACE.steps if isinstance(step, ToolUse)
     ]
@@ -80,9 +79,7 @@ async def test_each_call_gives_what_it_gave_then() -> None:
 async def test_calls_of_one_turn_may_come_in_any_order() -> None:
     tools = ReplayedToolbox(TRACE)
     await tools.call(ToolCall("", "overview", '{"question": "?"}'))
-
     swapped = [await tools.call(search("c2", "Titan")), await tools.call(search("c1", "Io"))]
-
     assert [use.observation.text for use in swapped] == ["another moon", "one moon"]
 
 
@@ -101,6 +98,5 @@ async def test_a_call_that_was_not_made_then_is_told_with_its_step() -> None:
 def test_tools_graphs_and_requests_are_those_of_the_run() -> None:
     tools = ReplayedToolbox(TRACE)
     own = [ToolUse("overview", {"graph": name}, Observation("")) for name in ("b", "a", "b")]
-
     assert (tools.schemas, tools.graph_names, tools.requests) == ((SEARCH,), ("space", "cars"), 7)
     assert ReplayedToolbox(Trace(Question("?"), "m", tuple(own))).graph_names == ("b", "a")

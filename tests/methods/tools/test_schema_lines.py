@@ -41,7 +41,6 @@ def told(question: str, graph: KnowledgeGraph) -> str:
 def test_a_question_of_a_time_is_told_what_starts_and_ends(graph: KnowledgeGraph) -> None:
     text = told("Who was in charge in 1995?", graph)
     spans = {"office": "o:from → o:until", "statements": "pq:P580 → pq:P582"}
-
     assert spans.get(_name(graph), "b:opened → b:closed") in text
     assert ("wikibase:rank" in text) == (_name(graph) == "statements")
 
@@ -49,7 +48,6 @@ def test_a_question_of_a_time_is_told_what_starts_and_ends(graph: KnowledgeGraph
 async def test_the_overview_has_the_lines(graph: KnowledgeGraph) -> None:
     asked = Question("Who was in charge in 1995?", "en")
     seen = await overview(Context(graph, asked), asked.text)
-
     assert "start → end: " in seen.text
 
 
@@ -122,7 +120,6 @@ def test_names_are_by_what_the_instances_of_a_class_are_called_by(tmp_path: Path
 
 async def test_a_schema_is_the_same_for_any_question_if_it_has_room(space: KnowledgeGraph) -> None:
     first = await names_of(space, "Which moons orbit Saturn?", most=600)
-
     assert first is not None and first == await names_of(space, "Who flew on Apollo 11?", most=600)
     assert await names_of(space, most=100) is None
 
@@ -130,7 +127,6 @@ async def test_a_schema_is_the_same_for_any_question_if_it_has_room(space: Knowl
 def test_units_and_ages_are_told_where_question_and_graph_have_them(graph: KnowledgeGraph) -> None:
     units = "units: b:length in metre" if _name(graph) == "bridges" else ""
     converted = units and f"{units}\n2 mile is 3218.688 metre"
-
     assert told("Which things are there?", graph) == ""
     assert told("Which are longer than 2 miles?", graph) == converted
     assert told("Which are longer than 2 metres?", graph) == units

@@ -207,7 +207,6 @@ async def test_what_keeps_a_query_from_running_is_repaired_first(space: Knowledg
         'SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }\n```'
     )
     found = await called(space, "search_autocomplete", sparql=sparql, query="titan")
-
     assert "- space:Titan " in found.text
 
 

@@ -142,13 +142,11 @@ def variants(turtle: str) -> PropertyVariants:
 def test_the_direct_one_comes_first(turtle: str, ends: list[str]) -> None:
     base = "http://example.org/prop/"
     (group,) = variants(turtle).group([base + end for end in ends])
-
     assert group[0] == f"{base}direct/P1" and len(group) == len(ends)
 
 
 def test_all_variants_are_found_by_any_but_a_word_in_two_namespaces_is_two_properties() -> None:
     iris = ["http://example.org/prop/name", "http://example.org/prop/direct/name"]
     found = variants(SHARED).find_variants(["http://example.org/prop/statement/P1"])
-
     assert [len(group) for group in found.values()] == [3]
     assert variants(SHARED).group(iris) == [(iris[0],), (iris[1],)]

@@ -46,7 +46,6 @@ def test_an_answer_given_twice_in_one_turn_is_refused_twice() -> None:
     answer = [call(name, "answer", query=ALL, columns=["moon"]) for name in "ab"]
     with served(MOONS, PREFIXES) as (_, graph):
         first, second = turns(graph, answer, answer[:1])
-
     assert [use.observation.failed for use in first] == [True, True]
     assert second[0].observation.answer is not None, "in another turn it is insisted on"
 
@@ -55,7 +54,6 @@ def test_what_a_call_shows_has_not_been_seen_by_another_of_the_same_turn() -> No
     both = [call("a", "execute", query=ALL), call("b", "answer", query=ALL, columns=["moon"])]
     with served(MOONS, PREFIXES) as (_, graph):
         ((shown, refused),) = turns(graph, both)
-
     assert "http://example.org/Jupiter" in shown.observation.seen
     assert refused.observation.failed and "nothing has shown" in refused.observation.text
 
@@ -75,7 +73,6 @@ def test_the_time_of_the_question_ends_calls_under_way() -> None:
     with served(MOONS, PREFIXES) as (server, graph):
         server.acts.extend([faults.silence()] * 8)
         ((use,),) = turns(graph, [call("a", "execute", query=ALL)], seconds=0.2)
-
     assert use.observation.failed and "time is over" in use.observation.text
 
 

@@ -40,7 +40,6 @@ def test_only_listed_terms_are_named_and_no_query_comes_twice(
     moons: KnowledgeGraph, listed: list[ListedTerm], text: str, n: int
 ) -> None:
     found = written(moons, text, listed, n)
-
     allowed = {one.target for one in listed}
     assert all(allowed.issuperset(list_query_iris(one.query)) for one in found)
     assert len({one.query for one in found}) == len(found) <= n
@@ -50,7 +49,6 @@ def test_only_listed_terms_are_named_and_no_query_comes_twice(
 
 def test_a_listed_thing_that_no_word_names_is_used(moons: KnowledgeGraph) -> None:
     (best,) = written(moons, "What circles the giant?", [TERMS[0], TERMS[3]], 1)
-
     assert {f"{EX}Jupiter", f"{ONTO}orbits"} <= set(list_query_iris(best.query))
 
 

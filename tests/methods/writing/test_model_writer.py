@@ -129,7 +129,6 @@ def test_it_admits_the_sample_s_queries(compiler: "xgrammar.GrammarCompiler", fo
 )
 def test_it_refuses_what_is_not_listed(compiler: "xgrammar.GrammarCompiler", text: str) -> None:
     grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(NAMED)))
-
     assert not xgrammar.GrammarMatcher(grammar).accept_string(text)
 
 
@@ -155,9 +154,7 @@ def _said(text: str, logprob: float) -> Choice:
 
 async def test_the_model_is_shown_names_and_its_query_has_iris(space: KnowledgeGraph) -> None:
     model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
-
     written = await PromptedWriter(model).write(Question("What orbits Jupiter?"), LISTED, space)
-
     assert [each.query for each in written] == [ORBITS]
     assert "<Jupiter>" in str(model.requests[0].messages)
     assert EXAMPLE not in str(model.requests[0].messages)
@@ -183,9 +180,7 @@ async def test_one_query_in_other_words_is_one_the_likeliest_first(space: Knowle
 
 async def test_beams_are_asked_for_where_they_are_wanted(space: KnowledgeGraph) -> None:
     model = ScriptedModel(["SELECT ?v0 WHERE { ?v0 <orbits> <Jupiter> . }"])
-
     await PromptedWriter(model, search="beams").write(
         Question("What orbits Jupiter?"), LISTED, space, n=3
     )
-
     assert (model.requests[0].beams, model.requests[0].n) == (True, 3)

@@ -91,7 +91,6 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
 )  # fmt: skip
 def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str) -> None:
     query = NAMED.decode_query(slip)
-
     assert mended in query
     Store().query(query)
 
@@ -130,7 +129,6 @@ QUERIES = st.tuples(
 @given(QUERIES)
 def test_a_query_comes_back_as_it_was(query: str) -> None:
     text = NAMED.encode_query(PREFIX + query)
-
     back = NAMED.decode_query(text)
     assert EX not in text
     assert canonicalize_query(back) == canonicalize_query(PREFIX + query)

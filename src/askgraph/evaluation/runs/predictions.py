@@ -11,7 +11,8 @@ A line has `id` and at least one of `sparql` (or `query`) and `answers`:
 
 `sparql` null without answers is a refusal, with `error` a failure. `method` and `repeat`
 distinguish several answers to one question. `published` is the F1 that the authors give it.
-`askgraph batch` writes such lines; the outputs of GRASP have `output`, `elapsed` and `messages`.
+`askgraph batch` writes such lines; the outputs of GRASP have `output`, `elapsed` and `messages`,
+which are the trace.
 A QALD file has `questions` with `id`, `answers` and `query`; a TEXT2SPARQL result set is one
 object `{id: {value: 1, …}}`, where `{"true": 0}` means "no"; an evaluation of GRASP is one object
 `{id: {"target": …, "prediction": …}}`. Published scores also come from the file that its authors
@@ -22,7 +23,8 @@ with a result set, for each system; a pattern, such as `results/*/ck25_answers.j
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -31,9 +33,10 @@ from askgraph.errors import SetupError
 from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks import formats
 from askgraph.evaluation.questions import run_query
-from askgraph.evaluation.runs import Done, Task
+from askgraph.evaluation.runs import Done, Json, Task
+from askgraph.evaluation.runs.one_question import to_step_object
 from askgraph.evaluation.runs.scores import build_result, score_answer, score_links
-from askgraph.trace import Usage
+from askgraph.trace import Observation, Thought, ToolUse, Usage
 
 STATUSES = ("answer", "clarification", "refusal", "error")
 USAGE_FIELDS = tuple(part.name for part in fields(Usage) if part.name != "seconds")
@@ -58,6 +61,7 @@ class Prediction:
     repeat: int = 0
     error: str | None = None
     published: float | None = field(default=None, repr=False)  # the F1 that its authors give
+    steps: tuple[Json, ...] = field(default=(), repr=False)  # its trace, as in a `QuestionDetail`
 
     @property
     def key(self) -> tuple[str | None, int, str]:
@@ -206,6 +210,7 @@ def _read_line(record: formats.Record) -> Prediction:
         int(_get_number(record, "repeat") or 0),
         error,
         published,
+        _read_grasp_steps(formats.get_objects(record, "messages")) if "elapsed" in record else (),
     )
 
 
@@ -220,6 +225,31 @@ def _read_grasp_line(record: formats.Record) -> formats.Record:
         "seconds": record["elapsed"],
         "usage": {"llm_calls": turns.count("assistant")},
     }
+
+
+def _read_grasp_steps(messages: Sequence[formats.Record]) -> tuple[Json, ...]:
+    """Return the texts and calls of GRASP's messages; older outputs have the results apart."""
+    results = {item.get("tool_call_id"): item.get("content") for item in messages}
+    steps: list[Thought | ToolUse] = []
+    for message in (item for item in messages if item.get("role") == "assistant"):
+        content = message.get("content")
+        turn = content if isinstance(content, dict) else {**message, "message": content}
+        said = turn.get("message")
+        if text := said.get("content") if isinstance(said, dict) else said:
+            steps.append(Thought(str(text)))
+        for call in formats.get_objects(turn, "tool_calls"):
+            nested = call.get("function")
+            function = nested if isinstance(nested, dict) else call
+            arguments = function.get("args", function.get("arguments"))
+            if isinstance(arguments, str):
+                with suppress(ValueError):
+                    arguments = json.loads(arguments)
+            arguments = arguments if isinstance(arguments, dict) else {"arguments": arguments}
+            result = str(call.get("result", results.get(call.get("id"))))
+            observation = Observation(result, (), bool(call.get("error")), arguments.get("sparql"))
+            seconds = _get_number(call, "elapsed") or 0.0
+            steps.append(ToolUse(str(function.get("name")), arguments, observation, seconds))
+    return tuple(map(to_step_object, steps))
 
 
 def _get_id(record: formats.Record) -> str:
@@ -247,11 +277,9 @@ def _parse_batch_table(record: formats.Record) -> ResultTable | None:
             return ResultTable.from_boolean(value)
         case {"columns": list(names), "rows": list(rows)}:
             table = ResultTable.from_json([str(name) for name in names], rows)
-            columns = record.get("answer_columns")
-            selected = [
-                name for name in table.variables if isinstance(columns, list) and name in columns
-            ]
-            return replace(table, answer_columns=tuple(selected))
+            listed = record.get("answer_columns")
+            columns = listed if isinstance(listed, list) else []
+            return replace(table, answer_columns=tuple(x for x in table.variables if x in columns))
         case _:
             raise formats.UnusableItemError("'columns' and 'rows' must be lists")
 
@@ -313,4 +341,5 @@ async def score_prediction(
         graph=graph,
         prefixes=all_prefixes,
         error=effective.error,
+        steps=effective.steps,
     )

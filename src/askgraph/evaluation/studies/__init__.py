@@ -218,9 +218,7 @@ def _compute_figures(
         case "cost":
             usages = [record.usage for record in records]
             return {
-                "median seconds": build_exact_interval(
-                    median(record.seconds for record in records)
-                ),
+                "median seconds": build_exact_interval(median(item.seconds for item in records)),
                 "input": build_exact_interval(fmean(usage.input_tokens for usage in usages)),
                 "output": build_exact_interval(fmean(usage.output_tokens for usage in usages)),
                 "money": build_exact_interval(fmean(usage.money for usage in usages)),
@@ -230,9 +228,8 @@ def _compute_figures(
             for record in records:
                 usage = count_record_rejections([record], _RIGHT_METRIC)
                 if usage.wrong or usage.right:
-                    rejected_by_right[bool(usage.right)].append(
-                        float(record.status in REJECTED_STATUSES)
-                    )
+                    is_rejected = float(record.status in REJECTED_STATUSES)
+                    rejected_by_right[bool(usage.right)].append(is_rejected)
             return {
                 "caught": _compute_interval(rejected_by_right[False]),
                 "lost": _compute_interval(rejected_by_right[True]),
@@ -296,23 +293,12 @@ def build_paper_sheet(
     own_benchmarks = list(
         dict.fromkeys(measurement.benchmark for row in lines for measurement in row.measurements)
     )
-    if benchmarks:
-        shown_benchmarks = tuple(name for name in table.benchmarks if name in benchmarks)
-    else:
-        matched_names = [
-            max(matches, key=len)
-            for measurement in own_benchmarks
-            if (
-                matches := [
-                    name
-                    for name in table.benchmarks
-                    if _normalize_name(name) in _normalize_name(measurement)
-                ]
-            )
-        ]
-        shown_benchmarks = (
-            tuple(name for name in table.benchmarks if name in matched_names) or table.benchmarks
-        )
+    shown_names = list(benchmarks)
+    for own in () if benchmarks else map(_normalize_name, own_benchmarks):
+        matches = [name for name in table.benchmarks if _normalize_name(name) in own]
+        shown_names += [max(matches, key=len)] if matches else []
+    shown_names = shown_names or list(table.benchmarks)
+    shown_benchmarks = tuple(name for name in table.benchmarks if name in shown_names)
     columns = [SheetColumn("graph", context=True), SheetColumn("benchmark", context=True)]
     columns += [SheetColumn("row"), SheetColumn("model"), SheetColumn("by", context=True)]
     columns += [SheetColumn("questions", "count")]
@@ -371,12 +357,8 @@ def _build_cells(
     shown_benchmarks: Sequence[str],
 ) -> tuple[Cell, ...]:
     cells: list[Cell] = [measurement.graph, measurement.benchmark] if measurement else ["", ""]
-    cells += [
-        line.row.name,
-        line.row.model,
-        line.model,
-        measurement.questions if measurement else None,
-    ]
+    questions = measurement.questions if measurement else None
+    cells += [line.row.name, line.row.model, line.model, questions]
     for metric in table.heads:
         kind = _KINDS_BY_METRIC.get(metric, "share")
         interval = measurement.figures.get(metric) if measurement else None

@@ -54,18 +54,14 @@ def test_of_namesakes_the_question_has_the_one_used(near: KnowledgeGraph, meant:
     asked = "Which moons of Jupiter were discovered by Galileo?"
     linked = link_text(asked, "en", near.names)
     iri = f"https://example.org/space/{meant}"
-
     veil = TermMasker.from_links([(near, linked)], preferred_iris=[iri])
-
     assert veil.mask_question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
     assert veil.unmask_query("hidden:e2") == f"<{iri}>"
 
 
 def test_a_number_has_one_placeholder_in_question_and_query(near: KnowledgeGraph) -> None:
     veil = veil_of(near)
-
     masked = veil.mask_query('SELECT ?m { ?m ont:discoveryYear "1850"^^xsd:gYear }')
-
     assert "hidden:v1^^xsd:gYear" in masked and "after hidden:v1 " in veil.mask_question()
     assert '"1850"^^xsd:gYear' in veil.unmask_query(masked)
 
@@ -109,7 +105,6 @@ def test_odd_writing_is_hidden_in_one_piece(odd: KnowledgeGraph, asked: str, sho
 
 def test_a_signed_number_and_a_moment_are_terms_of_their_types(odd: KnowledgeGraph) -> None:
     number, moment = veil_of(odd, "salary -4200?"), veil_of(odd, "since 2021-05-06T07:08:09Z?")
-
     assert "hidden:v1" in number.mask_question() and "hidden:v1" in moment.mask_question()
     assert number.unmask_query("?x > hidden:v1") == "?x > -4200"
     assert moment.unmask_query("?x > hidden:v1").endswith(f'Z"^^<{v.XSD_DATE_TIME}>')
@@ -149,14 +144,12 @@ def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None
     veil.mask_literal(Literal("2575.5"), near.prefixes)
     text = "Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5"
     ours = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
-
     assert veil.mask_text(text) == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
     assert veil.mask_text(ours) == ours
 
 
 def test_declared_terms_are_of_the_schema_and_placeholders_stay(odd: KnowledgeGraph) -> None:
     veil = veil_of(odd)
-
     assert veil.mask_query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
         "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
     )
@@ -227,7 +220,6 @@ def _plain(query: str) -> str:
 def test_placeholders_are_read_anywhere(near: KnowledgeGraph, written: str, meant: str) -> None:
     veil = veil_of(near)
     veil.mask_question()
-
     assert veil.unmask_query(written).split() == meant.split()
     assert veil.unmask_text("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
 
@@ -239,7 +231,6 @@ def test_placeholders_are_read_anywhere(near: KnowledgeGraph, written: str, mean
 def test_a_wrong_placeholder_is_named_in_a_query_alone(near: KnowledgeGraph, wrong: str) -> None:
     veil = veil_of(near)
     veil.mask_question()
-
     with pytest.raises(QueryError, match="stands for nothing"):
         veil.unmask_query(f"SELECT * {{ ?s ?p {wrong} }}")
     assert "hidden:" not in veil.unmask_text(f"About {wrong}.")
@@ -248,7 +239,6 @@ def test_a_wrong_placeholder_is_named_in_a_query_alone(near: KnowledgeGraph, wro
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
     veil = TermMasker.from_links([(space, link_text("Which moons are there?", None, space.names))])
     query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
-
     masked = veil.mask_query(query)
     assert "Jupiter" not in masked and "Europa" not in masked
     assert veil.unmask_query(masked).count("https://example.org/space/") >= 2
@@ -259,15 +249,11 @@ def test_a_made_up_iri_is_shown_to_its_model(odd: KnowledgeGraph, near: Knowledg
         [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
     )
     held, none = "http://ex.org/res/c1", "http://ex.org/res/none"
-
     told = veil.mask_explanation(f"ASK {{ <{held}> ?p <{none}> }}", f"No <{none}> at <{held}>")
-
     assert told == f"No <{none}> at hidden:e1"
 
 
 async def test_of_the_schema_alone_no_rows_are_shown(near: KnowledgeGraph) -> None:
     rows = SelectResult(("moon",), ((NamedNode("https://example.org/space/Titan"),),))
-
     shown = await render_table(under(veil_of(near, sees="schema")), rows)
-
     assert shown.text == "there are rows, which are not shown: moon"
