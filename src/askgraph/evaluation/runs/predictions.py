@@ -234,8 +234,8 @@ def _read_grasp_steps(messages: Sequence[formats.Record]) -> tuple[Json, ...]:
     for message in (item for item in messages if item.get("role") == "assistant"):
         content = message.get("content")
         turn = content if isinstance(content, dict) else {**message, "message": content}
-        said = turn.get("message")
-        if text := said.get("content") if isinstance(said, dict) else said:
+        body = turn.get("message")
+        if text := body.get("content") if isinstance(body, dict) else body:
             steps.append(Thought(str(text)))
         for call in formats.get_objects(turn, "tool_calls"):
             nested = call.get("function")
