@@ -265,7 +265,7 @@ def _prepare_variant(
         )
         shortcuts = build_advised_definitions(workspace, study.graph, progress=progress)
         advised = [inverse] * experiment.inverse + [shortcuts] * experiment.shortcuts
-        properties = {item.iri: item for one in advised for item in one.properties}
+        properties = {item.iri: item for source in advised for item in source.properties}
         definitions = Definitions(
             tuple(properties.values()),
             comments.comments,
