@@ -281,7 +281,7 @@ function Chosen({ run, original }: { run: api.RunView; original: string }) {
 
 /** The confidence of an answer: a word, the same as on the command line, a bar, and the number. */
 function Confidence({ value }: { value: number }) {
-  const percent = Math.round(value * 100);
+  const percent = Math.floor(value * 100 + 1e-9); // 84.9 is not yet the 85 that is sure
   const word = sureness(value);
   return (
     <p class={`row confidence ${word}`} title={say.confidence(percent)}>
@@ -292,7 +292,7 @@ function Confidence({ value }: { value: number }) {
         <rect width={Math.max(4, percent)} height="6" rx="3" />
       </svg>
       <span class="number muted small" aria-hidden="true">
-        {formatPercent(value)}
+        {formatPercent(percent / 100)}
       </span>
       <span class="seen-by-readers">{say.confidence(percent)}</span>
     </p>
