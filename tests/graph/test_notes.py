@@ -65,7 +65,6 @@ def test_processes_that_note_at_once_lose_nothing(file: Path) -> None:
         subprocess.Popen([sys.executable, "-c", KEEPING, str(file), name]) for name in ("a", "b")
     ]
     assert [one.wait(timeout=600) for one in started] == [0, 0]
-
     kept = [one.text for one in read_notes(file)]
     assert sorted(kept) == sorted(f"{name} {at}" for name in "ab" for at in range(8))
     assert [one for one in kept if one[0] == "a"] == [f"a {at}" for at in range(8)]

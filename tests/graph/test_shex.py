@@ -132,7 +132,6 @@ def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
         "http://x/in", 10, 10, ("http://x/Place",), example=site, in_steps=True,
         chain=(town, land), max_triples=3,
     )  # fmt: skip
-
     told = row(line, labels={"http://x/town": "Old Town", "http://x/land": "land"})
     assert told.endswith('100%, up to 3 each, in steps: x:in+: x:site → x:town "Old Town" → x:land')
 

@@ -83,7 +83,6 @@ STEPS: tuple[Step, ...] = (
 
 def test_every_kind_of_step_is_read_as_it_was_written() -> None:
     assert {type(step) for step in STEPS} == set(get_args(Step))
-
     assert tuple(codec.parse_step(codec.serialize_step(step)) for step in STEPS) == STEPS
 
 
@@ -139,18 +138,14 @@ def test_a_trace_is_read_with_all_that_was_said_of_it(tmp_path: Path) -> None:
     trace = Trace(question, "grasp", STEPS)
     settings: dict[str, object] = {"steps": 5, "model": {"provider": "openai", "model": "m"}}
     head = codec.TraceHead(settings, (codec.GraphState("space", "abc"),))
-
     codec.write_trace(tmp_path / "run.jsonl", trace, head)
-
     assert codec.read_trace(tmp_path / "run.jsonl") == (trace, head)
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
 def test_a_run_without_an_outcome_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     trace = Trace(Question("?"), "grasp", STEPS[:2])
-
     codec.write_trace(tmp_path / "run.jsonl", trace)
-
     assert codec.read_trace(tmp_path / "run.jsonl")[0] == trace
 
 
@@ -184,7 +179,6 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, damage: Damage)
     codec.write_trace(path, Trace(Question("?"), "grasp", STEPS))
     text = path.read_text().replace(damage.old, damage.new, 1)
     path.write_text(text.split("\N{NULL}")[0])
-
     with pytest.raises(SetupError, match=damage.told.replace("(", r"\(").replace(")", r"\)")):
         codec.read_trace(path)
 
@@ -199,7 +193,6 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_said_so(tmp_path: Path
 def test_fields_that_came_later_have_their_defaults_in_older_files() -> None:
     older = json.loads(codec.serialize_step(ANSWER))
     del older["why_empty"], older["usage"]
-
     assert codec.parse_step(json.dumps(older)) == replace(ANSWER, usage=Usage())
 
 
@@ -214,7 +207,6 @@ FOUND = Answer("SELECT ?moon {}", "space", SelectResult((), ()), (), "", 0.9)
 )
 def test_what_was_asked_before_comes_oldest_first_with_its_queries(outcome: Outcome) -> None:
     second = build_follow_up("Und der Mars?", FIRST, outcome, language="de")
-
     assert (second.text, second.language) == ("Und der Mars?", "de")
     assert second.before == (
         PreviousQuestion("Planets?", "SELECT ?p {}"),
@@ -224,5 +216,4 @@ def test_what_was_asked_before_comes_oldest_first_with_its_queries(outcome: Outc
 
 def test_a_question_that_came_to_no_query_is_passed_over() -> None:
     found = build_follow_up("And Mars?", FIRST, Refusal("not here"))
-
     assert found.before == (PreviousQuestion("Planets?", "SELECT ?p {}"),)

@@ -142,6 +142,5 @@ def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:
         TrainingPair("first", "How many?", (), "ASK { ?a ?b ?c }"),
         TrainingPair("odd", "Who?", (), "SELECT"),
     ]
-
     with pytest.raises(SetupError, match="'odd' has an invalid query"):
         run_coroutine(evaluate_pairs(model, pairs))

@@ -7,7 +7,7 @@ import pytest
 from tests.late import torch, training
 
 from askgraph.errors import SetupError
-from askgraph.training import find_last_checkpoint, load_result
+from askgraph.training import build_settings, find_last_checkpoint, load_result
 
 PLAN = {"model": "m", "data": "d"}
 RESULT = {"steps": 4, "loss": 0.5, "evaluation": {}, "pairs": 3, "too_long": 0}
@@ -25,13 +25,26 @@ def _checkpoint(folder: Path, number: int) -> Path:
     return place
 
 
+def test_the_numbers_of_a_training_are_those_of_the_paper() -> None:
+    said: dict[str, object] = {
+        "length": 1024,
+        "epochs": 3,
+        "batch": 8,
+        "gather": 1,
+        "warmup": 500,
+        "seed": 42,
+    }
+    said |= {"decay": 0.01, "rate": 2e-5}
+    for name, lora in (("paper", False), ("paper-lora", True)):
+        assert vars(build_settings(name)).items() >= (said | {"lora": lora}).items()
+
+
 def test_a_training_that_came_to_its_end_gives_its_result_and_a_broken_plan_is_told(
     tmp_path: Path,
 ) -> None:
     plan = tmp_path / "training.json"
     plan.write_text(json.dumps({**PLAN, "result": RESULT}))
     assert load_result(tmp_path, PLAN) == RESULT
-
     for text in ("", "{", "[1]"):
         plan.write_text(text)
         with pytest.raises(SetupError, match=r"training\.json"):
@@ -55,5 +68,4 @@ def test_the_mean_loss_is_of_all_runs_and_counts_no_step_twice(tmp_path: Path) -
         {"step": 3, "eval_loss": 7.0}, {"step": 4, "loss": 0.0},
     ]  # fmt: skip
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
     assert training.compute_mean_loss(log) == pytest.approx((4 + 2 * 2 + 0) / 4)

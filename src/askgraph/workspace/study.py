@@ -265,7 +265,7 @@ def _prepare_variant(
         )
         shortcuts = build_advised_definitions(workspace, study.graph, progress=progress)
         advised = [inverse] * experiment.inverse + [shortcuts] * experiment.shortcuts
-        properties = {item.iri: item for source in advised for item in source.properties}
+        properties = {item.iri: item for part in advised for item in part.properties}
         definitions = Definitions(
             tuple(properties.values()),
             comments.comments,

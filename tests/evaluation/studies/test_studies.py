@@ -244,17 +244,19 @@ def test_figures_of_representations(tmp_path: Path) -> None:
         (1.0, 1.0),
         (1.0, 1.0),
     )
-    # The thirteen experiments are six variants of a graph.
-    variants = [one.variant for one in EXPERIMENTS]
+    # The thirteen experiments are those of the paper: boundaries, and what is added to the graph.
+    outgoing = ["", "inverse", "shortcuts", "inverse shortcuts", "comments"]
+    pairs = [("outgoing", "outgoing", outgoing[0]), ("neighbourhood", "neighbourhood", "")]
+    for added in (*outgoing, "inverse shortcuts comments"):
+        pairs += [("outgoing", "outgoing", added)] * (added in outgoing[1:])
+        pairs += [("outgoing", "specific", "")] * (not added)
+        pairs.append(("neighbourhood", "specific", added))
+    kinds = ("inverse", "shortcuts", "comments")
+    assert [
+        (one.individuals, one.schema, " ".join(kind for kind in kinds if getattr(one, kind)))
+        for one in EXPERIMENTS
+    ] == pairs
     assert [one.number for one in EXPERIMENTS] == list(range(1, 14))
-    assert {name: variants.count(name) for name in variants} == {
-        "plain": 4,
-        "inverse": 2,
-        "shortcuts": 2,
-        "inverse-shortcuts": 2,
-        "comments": 2,
-        "inverse-shortcuts-comments": 1,
-    }
     # The table has a row an experiment and the published beside ours.
     ours, theirs = ((0.5, 0.6), None), ((0.1, 0.2), (0.3, 0.4))
     results = {Experiment(1): ours, Experiment(2, "neighbourhood", inverse=True): ours}

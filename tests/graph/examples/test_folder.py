@@ -29,9 +29,7 @@ def test_it_takes_its_place_whatever_its_file_is_called(tmp_path: Path) -> None:
     folder = ExampleFolder(tmp_path)
     (kept,) = folder.add([MOONS])
     kept.path.rename(tmp_path / "by-hand.ttl")
-
     folder.add([replace(MOONS, question="WHICH MOONS HAS  MARS", query="ASK { }")])
-
     assert [(one.id, one.example.query) for one in folder.list_examples()] == [
         ("by-hand", "ASK { }")
     ]
@@ -88,7 +86,6 @@ def test_what_a_killed_process_left_half_written_is_no_example_and_goes(tmp_path
     (kept,) = folder.add([MOONS])
     left = tmp_path / f".{kept.path.name}.x1y2"
     left.write_text("@prefix sh: <http")
-
     assert folder.list_examples() == (kept,)
     folder.add([replace(MOONS, question="Which moons has Venus?")])
     assert not left.exists() and len(folder.list_examples()) == 2

@@ -234,8 +234,8 @@ def _read_grasp_steps(messages: Sequence[formats.Record]) -> tuple[Json, ...]:
     for message in (item for item in messages if item.get("role") == "assistant"):
         content = message.get("content")
         turn = content if isinstance(content, dict) else {**message, "message": content}
-        body = turn.get("message")
-        if text := body.get("content") if isinstance(body, dict) else body:
+        reply = turn.get("message")
+        if text := reply.get("content") if isinstance(reply, dict) else reply:
             steps.append(Thought(str(text)))
         for call in formats.get_objects(turn, "tool_calls"):
             nested = call.get("function")

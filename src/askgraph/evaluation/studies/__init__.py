@@ -294,8 +294,8 @@ def build_paper_sheet(
         dict.fromkeys(measurement.benchmark for row in lines for measurement in row.measurements)
     )
     shown_names = list(benchmarks)
-    for label in () if benchmarks else map(_normalize_name, own_benchmarks):
-        matches = [name for name in table.benchmarks if _normalize_name(name) in label]
+    for benchmark in () if benchmarks else map(_normalize_name, own_benchmarks):
+        matches = [name for name in table.benchmarks if _normalize_name(name) in benchmark]
         shown_names += [max(matches, key=len)] if matches else []
     shown_names = shown_names or list(table.benchmarks)
     shown_benchmarks = tuple(name for name in table.benchmarks if name in shown_names)
