@@ -86,7 +86,7 @@ def test_a_budget_ends_the_run_loudly(run: Run, tmp_path: Path) -> None:
 
 @for_each(
     ("arguments", "problem"),
-    (["--metric", "beauty"], "no metric 'beauty'; available: "),
+    (["--metric", "beauty"], "no metric named 'beauty'; available: "),
     (["--budget", "beer=3"], "'beer=3' cannot be read"),
     (["--on", "moon"], "no executor named 'moon'"),
     (["--folds", 2], "learns nothing from examples"),

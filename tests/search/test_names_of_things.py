@@ -178,6 +178,7 @@ def test_nameless_things_are_listed_unjoined(question: str, count: int, tmp_path
     ("question", "status"),
     ("What is the most common material among them?", "answer"),
     ("Which maker has the most of these works?", "answer"),
+    ("largest of them all", "answer"),
     ("which of them is the largest?", "refusal"),
 )
 def test_an_own_first_question_needs_no_result(question: str, status: str, tmp_path: Path) -> None:

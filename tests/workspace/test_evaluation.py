@@ -110,7 +110,7 @@ def test_a_cluster_is_only_for_other_processes(space: Workspace) -> None:
         run(space, crew=ExecutorOptions(address="tcp://127.0.0.1:8786"))
     with pytest.raises(SetupError, match="no executor named 'moon'"):
         run(space, crew=ExecutorOptions("moon"))
-    with pytest.raises(SetupError, match="no metric 'beauty'; available: "):
+    with pytest.raises(SetupError, match="no metric named 'beauty'; available: "):
         run(space, wishes=RunOptions((), metric="beauty"))
 
 

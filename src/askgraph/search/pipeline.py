@@ -432,6 +432,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
 
     This requires an aggregate before it, and names of classes or properties on both sides, the
     second exactly as the graph writes it: "written by authors" or "by an author" is no grouping.
+    After a count, a part of a name that ends the question will do: "number of ships by rating".
     """
     reading, aggregates = linked.reading, frame.get_operators(*_AGGREGATES)
     strong_links = [
@@ -449,14 +450,13 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     }
     nouns = {item.positions[-1] for item in exact_links}
     nouns |= {item.positions[-1] for item in strong_links if item.kind is ItemKind.CLASS}
-    # After a count, a part of a name will do if it ends the question: "number of ships by rating".
-    last = len(reading.tokens) - 1 if frame.get_operators("count") else -1
+    is_name = reading.tokens[-1].is_capitalized
+    is_name = is_name and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
+    last = len(reading.tokens) - 1 if frame.get_operators("count") and not is_name else -1
     parts = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
-    groups = {
-        item.positions[0]
-        for item in (*exact_links, *(x for x in parts if x.positions[-1] == last))
-        if item.kind is not ItemKind.ENTITY and item.quality == 1.0
-    } - thing_positions
+    groups = {item.positions[0] for item in exact_links if item.kind is not ItemKind.ENTITY}
+    groups |= {x.positions[0] for x in parts if x.positions[-1] == last and x.quality == 1.0}
+    groups -= thing_positions
     multiword_positions = {
         at for item in frame.operators if item.first < item.last for at in item.positions
     }

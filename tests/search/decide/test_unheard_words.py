@@ -41,11 +41,12 @@ def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_
 METALS = """
 @prefix : <https://metals.example/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Sample rdfs:label "sample" . :melts rdfs:label "melting point" . :bin rdfs:label "bin number" .
-:hardness rdfs:label "hardness" . :maker rdfs:label "maker" .
-:gold a :Sample ; rdfs:label "Gold" ; :melts 1337 ; :bin 4 ; :hardness 2.5 ; :maker "Orla Quinn" .
-:lead a :Sample ; rdfs:label "Lead" ; :melts 600 ; :bin 7 ; :hardness 1.5 ; :maker "Ada Bell" .
-:tin a :Sample ; rdfs:label "Tin" ; :melts 505 ; :bin 4 ; :hardness 1.5 ; :maker "Ada Bell" .
+:Sample rdfs:label "sample" . :p1 rdfs:label "melting point" . :p2 rdfs:label "bin number" .
+:p3 rdfs:label "hardness" . :p4 rdfs:label "maker" . :p5 rdfs:label "critical temperature" .
+:argon a :Sample ; rdfs:label "Argon" ; :p5 150 .
+:gold a :Sample ; rdfs:label "Gold" ; :p1 1337 ; :p2 4 ; :p3 2.5 ; :p4 "Orla Quinn" .
+:lead a :Sample ; rdfs:label "Lead" ; :p1 600 ; :p2 7 ; :p3 1.5 ; :p4 "Ada Bell" .
+:tin a :Sample ; rdfs:label "Tin" ; :p1 505 ; :p2 4 ; :p3 1.5 ; :p4 "Ada Bell" .
 """
 
 
@@ -53,7 +54,6 @@ METALS = """
     ("question", "rows"),
     ("At what temperature does gold melt?", [["1337"]]),
     ("In which storage bin do I find Lead?", [["7"]]),
-    ("Which samples sit in bin number 7?", [["https://metals.example/lead"]]),
 )
 def test_what_is_asked_is_meant_by_a_relation(
     question: str, rows: list[list[str]], tmp_path: Path

@@ -208,9 +208,8 @@ def check_metric(metric: str, judge: LanguageModel | None) -> None:
     """Raise `SetupError` for an unknown metric, and for `judge` without a model."""
     if metric == JUDGE_METRIC and judge is None:
         raise SetupError("the metric 'judge' is a language model: name it with --judge MODEL")
-    names = {*load_metrics(), *([JUDGE_METRIC] if judge else [])}
-    if metric not in names:
-        raise SetupError(f"no metric {metric!r}; available: {', '.join(sorted(names))}")
+    if metric != JUDGE_METRIC:
+        plugins.load("metric", metric)
 
 
 async def _ask_judge(model: LanguageModel, question: str, detail: QuestionDetail) -> bool:

@@ -79,7 +79,6 @@ _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
 _MIN_COMPOUND_PART_LENGTH = 5  # minimum length of the last word of a compound
 _GROUP_OPERATORS = ("each", "monthly", "yearly", "decadal", "centennial")
 _TOTAL_OPERATORS = ("count", "sum")
-_CLASS_SAMPLE_SIZE = 50  # things to compare the classes of
 _MAX_SPELLINGS = 50  # values with the same beginning to look at
 _MAX_COUNT_NOUN_WORDS = 2  # words after "how many" that may name the number
 
@@ -490,8 +489,7 @@ def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) 
     schema, ids = proposal.schema, candidate.state.ids
     if candidate.is_ask or candidate.state.node.cls is not None or len(ids) < 2:
         return False
-    sample = ids[:: max(1, len(ids) // _CLASS_SAMPLE_SIZE)].tolist()
-    classes = [{*schema.get_classes(node)} for node in sample]
+    classes = schema.sample_classes(ids)
     return all(classes) and not set.intersection(*classes)
 
 

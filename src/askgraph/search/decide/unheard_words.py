@@ -32,9 +32,10 @@ _MIN_COSINE = 0.5  # minimum cosine of a word and one of a relation's name to me
 
 
 def find_linked_tokens(subject: FaultContext) -> set[int]:
-    """Return the tokens linked to an element of the query, or to the class of one of its things."""
-    schema, nodes = subject.proposal.schema, subject.candidate.state.node.walk()
-    classes = {x for node in nodes for at in node.ids[:1] for x in schema.get_classes(int(at))}
+    """Return the tokens linked to an element of the query, or to a class of all its things."""
+    nodes = [node for node in subject.candidate.state.node.walk() if len(node.ids)]
+    samples = [subject.proposal.schema.sample_classes(node.ids) for node in nodes]
+    classes = {iri for sample in samples for iri in set.intersection(*sample)}
     return {
         at
         for link in subject.linked.links

@@ -460,6 +460,10 @@ class Schema:
         direct = self.graph.step(np.array([at], dtype=np.int32), self.type_predicate, inverse=True)
         return len(direct) < len(self.get_instances(cls))
 
+    def sample_classes(self, ids: Ids) -> list[set[str]]:
+        """Return the classes of each of some 50 to 100 things, fewer if there are no more."""
+        return [{*self.get_classes(node)} for node in ids[:: max(1, len(ids) // 50)].tolist()]
+
     @remember
     def get_classes(self, node: int) -> tuple[str, ...]:
         """Return the classes of a node, smallest first."""
