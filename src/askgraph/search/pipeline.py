@@ -432,7 +432,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
 
     This requires an aggregate before it, and names of classes or properties on both sides, the
     second exactly as the graph writes it: "written by authors" or "by an author" is no grouping.
-    After a count, a part of a name that ends the question will do: "number of ships by rating".
+    With a count, a part of a name is enough if it ends the question without a capital letter.
     """
     reading, aggregates = linked.reading, frame.get_operators(*_AGGREGATES)
     strong_links = [
@@ -450,7 +450,7 @@ def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionO
     }
     nouns = {item.positions[-1] for item in exact_links}
     nouns |= {item.positions[-1] for item in strong_links if item.kind is ItemKind.CLASS}
-    is_name = reading.tokens[-1].is_capitalized
+    is_name = any(token.is_capitalized for token in reading.tokens[-1:])
     is_name = is_name and reading.language not in LANGUAGES_WITH_CAPITAL_NOUNS
     last = len(reading.tokens) - 1 if frame.get_operators("count") and not is_name else -1
     parts = linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)

@@ -38,7 +38,7 @@ def test_a_question_for_what_the_graph_lacks_is_not_answered(question: str, tmp_
     assert asked(question, tmp_path, PROJECTS)["status"] != "answer"
 
 
-METALS = """
+SAMPLES = """
 @prefix : <https://metals.example/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :Sample rdfs:label "sample" . :p1 rdfs:label "melting point" . :p2 rdfs:label "bin number" .
@@ -55,17 +55,17 @@ METALS = """
     ("At what temperature does gold melt?", [["1337"]]),
     ("In which storage bin do I find Lead?", [["7"]]),
 )
-def test_what_is_asked_is_meant_by_a_relation(
+def test_a_close_relation_answers_the_question(
     question: str, rows: list[list[str]], tmp_path: Path
 ) -> None:
-    outcome = asked(question, tmp_path, METALS)
+    outcome = asked(question, tmp_path, SAMPLES)
     assert outcome["status"] == "answer"
     assert [[str(cell) for cell in row] for row in outcome["rows"]] == rows
 
 
 @for_each("question", "What does gold cost?", "Which colour is gold?", "How old is lead?")
-def test_what_no_relation_means_is_not_answered(question: str, tmp_path: Path) -> None:
-    assert asked(question, tmp_path, METALS)["status"] != "answer"
+def test_what_no_relation_is_close_to_is_not_answered(question: str, tmp_path: Path) -> None:
+    assert asked(question, tmp_path, SAMPLES)["status"] != "answer"
 
 
 @for_each(
@@ -76,7 +76,7 @@ def test_what_no_relation_means_is_not_answered(question: str, tmp_path: Path) -
 def test_a_word_that_narrows_what_is_asked_leaves_a_doubt(
     narrowed: str, plain: str, tmp_path: Path
 ) -> None:
-    doubted, clear = (asked(text, tmp_path, METALS) for text in (narrowed, plain))
+    doubted, clear = (asked(text, tmp_path, SAMPLES) for text in (narrowed, plain))
     assert clear["status"] == "answer" and clear["confidence"] > 0.6 > doubted["confidence"]
 
 

@@ -27,12 +27,12 @@ from askgraph.sparql.prefixes import split_local_name
 _FAINT_WEIGHT = 0.25  # how much a faint word matters, as a share of another one
 _MIN_LINKED_WORD_SCORE = 0.75
 """Minimum quality of a word linked to an element of the query to count as included."""
-_MIN_NEAR_CLASS_SCORE = 0.6  # the same for a word near the class of a thing of the query
-_MIN_COSINE = 0.5  # minimum cosine of a word and one of a relation's name to mean the same
+_MIN_NEAR_CLASS_SCORE = 0.6  # the same for a word near a class that the things of the query share
+_MIN_COSINE = 0.5  # minimum cosine of a word and one of a relation's name to be related
 
 
 def find_linked_tokens(subject: FaultContext) -> set[int]:
-    """Return the tokens linked to an element of the query, or to a class of all its things."""
+    """Return the tokens linked to an element of the query, or to a class that things share."""
     nodes = [node for node in subject.candidate.state.node.walk() if len(node.ids)]
     samples = [subject.proposal.schema.sample_classes(node.ids) for node in nodes]
     classes = {iri for sample in samples for iri in set.intersection(*sample)}
@@ -70,11 +70,11 @@ def find_unheard_request(subject: FaultContext) -> tuple[int, ...]:
     used = subject.candidate.used | subject.candidate.shown_words
     linked = find_linked_tokens(subject)
     is_heard = any(used >> at & 1 or at in linked for at in asked)
-    return () if is_heard or _is_meant_by_relation(asked, subject) else asked
+    return () if is_heard or _is_close_to_relation(asked, subject) else asked
 
 
-def _is_meant_by_relation(positions: Sequence[int], subject: FaultContext) -> bool:
-    """Return whether a word of a used relation is near: "temperature" and "melting point"."""
+def _is_close_to_relation(positions: Sequence[int], subject: FaultContext) -> bool:
+    """Return whether a word is close to a used relation: "temperature" and "melting point"."""
     links = [x for x in subject.candidate.iterate_links() if x.kind is ItemKind.PREDICATE]
     names = [x.name for x in links if min(x.qualities) >= _MIN_LINKED_WORD_SCORE]
     words = [subject.linked.reading.tokens[at].folded for at in positions]
