@@ -195,16 +195,17 @@ class GraphArrays:
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     def has_current_kinds(self) -> bool:
-        """Return whether texts that begin as values do, or a sample, have the kinds of today.
+        """Return whether a sample of dates and texts that begin as values has the kinds of today.
 
-        An older version may have read some dates as plain texts.
+        An older version may have read some dates as plain texts, or texts as dates.
         """
-        texts = np.flatnonzero(self.sorts == ValueKind.TEXT)
+        kinds = (ValueKind.TEXT, ValueKind.DATE, ValueKind.YEAR)
+        texts = np.flatnonzero(np.isin(self.sorts, kinds))
         second_bytes = self.terms.blob[self.terms.offsets[texts] + 1]  # after the quotation mark
         is_digit = (second_bytes >= ord("0")) & (second_bytes <= ord("9"))
         numeric = texts[is_digit | (second_bytes == ord("P"))]
         sample = numeric[:: len(numeric) // _KIND_SAMPLE_SIZE + 1].tolist()
-        return all(parse_value(self.terms.get_text(at))[0] is ValueKind.TEXT for at in sample)
+        return all(parse_value(self.terms.get_text(at))[0] == self.sorts[at] for at in sample)
 
     def iterate_texts(self) -> "Iterator[TripleTexts]":
         """Yield all triples as N-Triples texts."""

@@ -10,6 +10,7 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import unescape_string
 
 _DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?)?)?)?")
+_LAST_GROUPS = {v.XSD_G_YEAR: 1, v.XSD_G_YEAR_MONTH: 2, v.XSD_DATE: 3, v.XSD_DATE_TIME: 6}
 _ZONE = re.compile(r"(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")  # fractions of a second and a time zone
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d(?:\.\d+)?)(Z|([+-])(\d\d):(\d\d))?")
 _DURATION = re.compile(
@@ -71,14 +72,15 @@ def parse_value(text: str) -> tuple[ValueKind, float]:
     """Parse an N-Triples literal to the kind and the number of its value.
 
     Dates and years become days since 1970-01-01, durations seconds, with months of mean length,
-    times of day seconds, in UTC if they have a zone. Text that looks like a number or an ISO date
-    keeps that value under a kind of its own.
+    times of day seconds, in UTC if they have a zone. Text that looks like a number or an ISO date,
+    or a date that its datatype does not allow, keeps that value under a kind of its own.
     """
     value, datatype, language = split_literal(text)
     if datatype in v.NUMERIC_DATATYPES:
         return _parse_number(value, ValueKind.NUMBER)
     if datatype in v.DATE_DATATYPES:
-        return _parse_date(value, ValueKind.YEAR if datatype == v.XSD_G_YEAR else ValueKind.DATE)
+        sort = ValueKind.YEAR if datatype == v.XSD_G_YEAR else ValueKind.DATE
+        return _parse_date(value, sort, datatype)
     if datatype in v.DURATION_DATATYPES and (parts := parse_duration(value)):
         months, seconds = parts
         return ValueKind.DURATION, months * _SECONDS_PER_MONTH + seconds
@@ -135,10 +137,13 @@ def _parse_number(value: str, sort: ValueKind) -> tuple[ValueKind, float]:
         return ValueKind.TEXT, float("nan")
 
 
-def _parse_date(value: str, sort: ValueKind) -> tuple[ValueKind, float]:
+def _parse_date(value: str, sort: ValueKind, datatype: str = "") -> tuple[ValueKind, float]:
     match = _DATE.match(value)
     if match is None:
         return ValueKind.TEXT, float("nan")
+    has_form = match.lastindex == _LAST_GROUPS.get(datatype, match.lastindex)
+    if not (has_form and _ZONE.fullmatch(value, match.end())):
+        sort = ValueKind.TEXT_DATE
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
     try:
         days = to_day_number(year, month or 1, day or 1)

@@ -51,7 +51,7 @@ ENRICHMENT = "enrichment.toml"
 TYPES = "types.toml"
 FORMAT_VERSION = 1
 """Increases whenever the format of a data folder changes; older folders are rebuilt."""
-LITERALS_VERSION = 1
+LITERALS_VERSION = 2
 """Increases whenever literals are read as other kinds; older folders are checked for such ones."""
 INDEX_KEYS = ("entities", "properties", "literals")
 """The indices of each graph."""

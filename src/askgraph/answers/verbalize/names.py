@@ -471,6 +471,8 @@ class ValueWords(Nouns, ABC):
                 return self.say("century", self.write(unwrap_year(year)))
             case ast.Call("STRDT", (ast.Call("SUBSTR", (ast.Call("STR", (date,)), *_)), _)):
                 return self.say("month", self.write(date))
+            case ast.Call("SUBSTR", (ast.Call("STR", (date,)), _, Literal(value="4"))):
+                return self.say(_FUNCTIONS["YEAR"], self.write(date))
         texts = [self.write(argument) for argument in call.arguments]
         if call.name in _FUNCTIONS and texts:
             return self.say(_FUNCTIONS[call.name], texts[0])

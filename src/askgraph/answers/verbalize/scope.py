@@ -223,8 +223,11 @@ def unwrap(expression: ast.Expression) -> ast.Expression:
 
 def unwrap_year(expression: ast.Expression) -> ast.Expression:
     """Return an expression without YEAR and casts around it."""
-    inner = unwrap(expression)
-    return inner.arguments[0] if isinstance(inner, ast.Call) and inner.name == "YEAR" else inner
+    match unwrap(expression):
+        case ast.Call("SUBSTR", (ast.Call("STR", (date,)), *_)) | ast.Call("YEAR", (date,)):
+            return date
+        case inner:
+            return inner
 
 
 @dataclass(frozen=True)
@@ -384,10 +387,10 @@ class Conditions:
 
 
 def _parse_text_date(value: ast.Expression) -> ast.Expression:
-    """Return a text that is a year or a day as such: `STR(?born) >= "1879"`."""
-    if not isinstance(value, Literal) or not re.fullmatch(r"\d{4}(-\d\d-\d\d)?", value.value):
+    """Return a text that is a year, a month or a day as such: `STR(?born) >= "1879"`."""
+    if not isinstance(value, Literal) or not re.fullmatch(r"\d{4}(-\d\d){0,2}", value.value):
         return value
-    datatype = v.XSD_DATE if "-" in value.value else v.XSD_G_YEAR
+    datatype = (v.XSD_G_YEAR, v.XSD_G_YEAR_MONTH, v.XSD_DATE)[value.value.count("-")]
     return Literal(value.value, datatype=NamedNode(datatype))
 
 
@@ -400,11 +403,16 @@ def _is_cast_year(expression: ast.Expression) -> bool:
 
 
 def _join_bounds(least: Condition | None, most: Condition | None) -> Condition | None:
-    """Return two bounds as one; those at the turns of years as these: `is in 1969`."""
+    """Return two bounds as one; those at the turns of years or months as these: `is in 1969`."""
     if least is None or most is None:
         return None
     low, high = least.value, most.value
     if most.key == "date <":
+        year, _, month = (least.bound or "").partition("-")
+        if len(month) == 2 and most.bound == (
+            f"{int(year) + 1}" if month == "12" else f"{year}-{int(month) + 1:02}"
+        ):
+            return Condition(least.variable, "year =", low)
         is_year = all(re.match(r"\d{4}(-01-01|$)", end.bound or "") for end in (least, most))
         if least.bound is None or most.bound is None or not is_year:
             return None

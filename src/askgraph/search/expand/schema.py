@@ -407,10 +407,10 @@ class Schema:
         return datatypes[0][0] if datatypes else v.XSD_STRING
 
     def has_mixed_dates(self, predicate: int) -> bool:
-        """Return whether a predicate's values are dates of several datatypes, or in a language."""
+        """Return whether dates have several datatypes, a language, or a datatype of other texts."""
         datatypes = [name for name, _ in self.predicates[predicate].datatypes]
-        if v.RDF_LANG_STRING in datatypes:
-            return self.get_sort(predicate) is ValueKind.TEXT_DATE
+        if self.get_sort(predicate) is ValueKind.TEXT_DATE and datatypes[0] != v.XSD_STRING:
+            return True
         return len(datatypes) > 1 and sum(name in v.DATE_DATATYPES for name in datatypes) > 1
 
     # Classes and nodes

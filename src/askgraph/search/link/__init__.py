@@ -96,6 +96,7 @@ _MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
 _MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
 _MAX_ENDING_LENGTH = 4  # letters of an ending at most
 _MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
+_MAX_COUNTRY_WORDS = 5  # words of a country's name
 _MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up without inflection
 
 
@@ -387,6 +388,14 @@ def _build_links(
 def _is_generic_part(link: Link, reading: TokenizedQuestion) -> bool:
     """Return whether only generic nouns link to a part of a thing's name, or of its IRI's path."""
     # "Works by X" is not about the maker "Roman Bronze Works", nor "tools" about a page `/tools/`.
+    # "Anything by X" is not about a song "Anything".
+    faint = reading.word_list.faint_phrases
+    if link.kind is ItemKind.ENTITY and all(
+        reading.tokens[at].text.islower() and (word,) in faint and reading.tokens[at].quote is None
+        for at in link.positions
+        for word in reading.folded_words[at : at + 1]
+    ):
+        return True
     if link.kind not in _THING_KINDS or not all(map(reading.is_generic_noun, link.positions)):
         return False
     is_in_path = link.kind is ItemKind.ENTITY and stem_name(link.name) == stem_name(
@@ -665,7 +674,13 @@ def _find_related_variants(
     own_variants = [variant for variant in matches if variant.position == at]
     if token.is_capitalized or all(variant.how != "exact" for variant in own_variants):
         for word in dict.fromkeys((token.stem, *english)):
-            yield from (Variant(at, *match) for match in lexicon.find_country_matches(word, index))
+            yield from (
+                Variant(at, *match) for match in lexicon.find_country_matches((word,), index)
+            )
+    for end in range(at + 2, min(at + _MAX_COUNTRY_WORDS, len(reading.tokens)) + 1):
+        stems = tuple(token.stem for token in reading.tokens[at:end])
+        for match in lexicon.find_country_matches(stems, index):
+            yield from (Variant(position, *match) for position in range(at, end))
     schema = lexicon.get_schema_words(index).numbers
     if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):
         return

@@ -44,7 +44,7 @@ from askgraph.search.tokenize.word_lists import (
     Measure,
     get_shared_words,
     get_word_list,
-    load_countries,
+    index_countries,
 )
 
 LEXICON: Final = Path(__file__).with_name("wordnet.txt")  # the lexicon's file
@@ -264,15 +264,15 @@ def find_related_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
             yield number, quality, "near" if how == "synonym" else how
 
 
-def find_country_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
+def find_country_matches(name_words: tuple[str, ...], index: NameIndex) -> Iterator[WordMatch]:
     """Yield words of a country's names and codes for its people or another of its names."""
     demonyms = [
         (related.words, _MAX_RELATION_SCORES["demonym"])
-        for related in find_related_words(word)
+        for related in (find_related_words(name_words[0]) if len(name_words) == 1 else ())
         if related.how == "demonym"
     ]
-    sets = _index_countries()
-    for words, quality in (*demonyms, ((word,), 0.0)):
+    sets = index_countries()
+    for words, quality in (*demonyms, (name_words, 0.0)):
         numbers_of_country = [index.find_word(part) for part in words] if quality else []
         if numbers_of_country and None not in numbers_of_country:
             yield from (
@@ -318,15 +318,6 @@ def _find_occurrences(
         yield from (number for number in numbers if number is not None)
     if len(words) == 1:
         yield from schema.inflected.get(words[0], ())
-
-
-@lru_cache(maxsize=1)
-def _index_countries() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the names and codes of each country, by each of them."""
-    names_by_name: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
-    for names in load_countries():
-        names_by_name |= dict.fromkeys(names, names)
-    return names_by_name
 
 
 def detect_scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Measure]]:

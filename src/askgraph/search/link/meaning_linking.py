@@ -57,9 +57,11 @@ def link_by_meaning(linked: LinkedQuestion, index: NameIndex) -> LinkedQuestion:
             key=lambda item: -item[1],
         )
         stems = {reading.tokens[at].stem for at in positions}
+        is_faint = tuple(words) in reading.word_list.faint_phrases
         for name, cosine in nearest:
             # A value with one of the words was found by spelling, if it is meant.
-            if name.kind is ItemKind.VALUE and not stems.isdisjoint(split_stems(name.text)):
+            has_word = not stems.isdisjoint(split_stems(name.text))
+            if name.kind is ItemKind.VALUE and (has_word or is_faint):
                 continue
             if cosine >= max(_MIN_COSINES[name.kind], _MIN_COSINE_RATIO * nearest[0][1]):
                 quality, count = min(_MAX_SCORE, cosine + _SCORE_BONUS), len(positions)

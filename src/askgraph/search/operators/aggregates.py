@@ -476,12 +476,14 @@ def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
     date = query.attach_and_consume(attachment)
     period: Expression = date
     sort = query.schema.get_sort(attachment.predicate)
-    if operator.name == "monthly":
-        digits = Call("SUBSTR", (Call("STR", (date,)), to_number_term(1), to_number_term(7)))
-        period = Call("STRDT", (digits, NamedNode(XSD_G_YEAR_MONTH)))
+    if operator.name == "monthly" or sort is ValueKind.TEXT_DATE:
+        length = to_number_term(7 if operator.name == "monthly" else 4)
+        digits = Call("SUBSTR", (Call("STR", (date,)), to_number_term(1), length))
+        month = Call("STRDT", (digits, NamedNode(XSD_G_YEAR_MONTH)))
+        period = month if operator.name == "monthly" else Call(INTEGER, (digits,))
     elif query.schema.has_mixed_numbers(attachment.predicate):
         period = cast_value(query, date)
-    elif sort in (ValueKind.DATE, ValueKind.TEXT_DATE):
+    elif sort is ValueKind.DATE:
         period = Call("YEAR", (date,))
     elif sort is ValueKind.YEAR and (
         operator.name != "yearly" or query.operators.get_operators("running", "change")

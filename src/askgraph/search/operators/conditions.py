@@ -93,7 +93,13 @@ from askgraph.sparql import (
     transform,
     walk,
 )
-from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE_TIME, XSD_DATE_TIME_STAMP, XSD_TIME
+from askgraph.sparql.vocabulary import (
+    RDF_TYPE,
+    XSD_DATE_TIME,
+    XSD_DATE_TIME_STAMP,
+    XSD_STRING,
+    XSD_TIME,
+)
 
 _MAX_TEXT_VALUES = 20_000  # values to search for the text; with more, it is assumed to occur
 
@@ -834,7 +840,9 @@ _HOURS_PER_DAY, _HOUR_SECONDS = 24, 3600.0
 def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:
     profile_datatypes = query.schema.predicates[attachment.predicate].datatypes
     if len(profile_datatypes) < 2 or attachment.path:
-        return {_find_zoned_datatype(query, attachment.predicate)}
+        is_text = query.schema.get_sort(attachment.predicate) is ValueKind.TEXT_DATE
+        datatype = _find_zoned_datatype(query, attachment.predicate)
+        return {datatype, XSD_STRING} if is_text else {datatype}
     _, objects = query.graph.get_edges(
         query.get_vertex_ids(attachment.vertex), attachment.predicate
     )

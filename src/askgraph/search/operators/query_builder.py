@@ -245,7 +245,7 @@ class QueryDraft:
         text = self.schema.graph.terms.get_text(int(node.ids[0]))
         sort = ValueKind(int(self.schema.graph.sorts[node.ids[0]]))
         is_span = quantity.days is not None and quantity.days[0] < quantity.days[1]
-        if len(node.terms) == 1 and not (is_span and sort is ValueKind.DATE):
+        if len(node.terms) == 1 and not (is_span and sort in DATE_SORTS):
             return [build_filter(number, "=", parse_term(text))]
         predicates = self.schema.graph.get_predicates(node.ids[:1], inverse=True)
         orders = filter(None, map(self.schema.get_day_order, predicates))
@@ -254,6 +254,7 @@ class QueryDraft:
             return [self._build_membership_filter(number, node)]
         texts = (self.schema.graph.terms.get_text(int(node_id)) for node_id in node.ids)
         datatypes = {split_literal(text)[1] for text in texts}
+        datatypes |= {XSD_STRING} if sort is ValueKind.TEXT_DATE else set()
         if quantity.value is not None and sort is ValueKind.DATE and len(datatypes) == 1:
             return [build_filter(number, "YEAR", parse_term(str(int(quantity.value))))]
         bounds = zip((">=", "<="), quantity.days, strict=True)
@@ -396,13 +397,13 @@ def build_day_bound(
     Values that are text, of several datatypes, or of one that SPARQL cannot compare, are compared
     as text.
     """
-    has_cast = len(datatypes) > 1 or not datatypes <= DATE_DATATYPES | {XSD_STRING}
+    is_text = len(datatypes) > 1 or not datatypes <= DATE_DATATYPES
     upper = sign in (">", "<=")
-    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and (has_cast or XSD_STRING in datatypes):
+    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and is_text:
         text = str(build_day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
         text = text.removesuffix("-01").removesuffix("-01")
         sign = {">": ">=", "<=": "<"}.get(sign, sign)
-        return build_filter(variable, sign, Literal(text), cast=day_order or TEXT * has_cast)
+        return build_filter(variable, sign, Literal(text), cast=day_order or TEXT)
     return build_filter(variable, sign, build_day_term(day, min(datatypes), is_end=upper))
 
 

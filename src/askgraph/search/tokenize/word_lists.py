@@ -321,12 +321,13 @@ def _list_language_codes() -> tuple[DataCode, ...]:
 
 
 @cache
-def load_countries() -> tuple[tuple[Phrase, ...], ...]:
-    """Return the names and codes of each country, as stems."""
-    lines = (line.split(",") for line in _read_table("countries")["names"])
-    return tuple(
-        tuple(tuple(map(stem_word, split_tokens(name))) for name in names) for names in lines
+def index_countries() -> Mapping[Phrase, tuple[Phrase, ...]]:
+    """Return the names and codes of each country, as stems, by each of them."""
+    countries = (
+        tuple(tuple(map(stem_word, split_tokens(name))) for name in line.split(","))
+        for line in _read_table("countries")["names"]
     )
+    return {name: names for names in countries for name in names}
 
 
 @cache
@@ -368,7 +369,7 @@ def translate_word(word: str, language: str) -> Phrase:
     """
     translations = load_translations(language)
     has_compounds = language in LANGUAGES_WITH_CAPITAL_NOUNS and len(word) <= _MAX_COMPOUND_LENGTH
-    if word in translations or not has_compounds:
+    if word in translations or not has_compounds or (stem_word(word),) in index_countries():
         return translations.get(word, ())
     splits = [(word[:end], word[end:]) for end in range(_MIN_PART_LENGTH, len(word) - 3)]
     heads = [(start, head) for start, head in splits if head in translations]
