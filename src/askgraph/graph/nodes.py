@@ -81,7 +81,7 @@ def iterate_properties(
 def iterate_literals(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Yield the short text values by N-Triples text, except names and descriptions.
+    """Yield the short text values by N-Triples text, except descriptions and names of IRIs.
 
     Infos hold the label of a predicate; the score is the number of triples.
     """

@@ -451,10 +451,10 @@ def _list_equals(expression: ast.Expression) -> list[tuple[ast.Expression, ast.E
 def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict[str, str]]:
     """Return a query with IRIs in place of things that it only finds by their names, and the names.
 
-    "The birth date of Ann" means the same as "… of a person whose name is Ann".
+    "The birth date of Ann" means the same as "… of a person whose name is Ann", and "whose role is
+    author" as "whose role's name is author".
     """
-    profiles = graph.profile.predicates
-    naming = {p.iri for p in profiles if p.naming == "name" and p.triples <= p.objects}
+    naming = {p.iri: p.triples <= p.objects for p in graph.profile.predicates if p.naming == "name"}
     columns = {*ast.walk((query.columns, query.group_by, query.having, query.order))}
     names, iris = dict[str, str](), dict[Variable, NamedNode]()
     for pattern in [part for part in query.where.elements if isinstance(part, ast.Pattern)]:
@@ -468,7 +468,11 @@ def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict
                 and (part.subject, part.predicate) == (thing, rdf_type)
             )
         )
-        is_name = str(pattern.predicate)[1:-1] in naming and isinstance(pattern.object, Literal)
+        is_end = all(not isinstance(p, ast.Pattern) or p.subject != thing for p in remaining)
+        is_unique = naming.get(str(pattern.predicate)[1:-1])  # None if it gives no names
+        is_name = (is_unique or (is_unique is not None and is_end)) and isinstance(
+            pattern.object, Literal
+        )
         is_hidden = query.columns and thing not in columns and thing in ast.walk(remaining)
         if is_name and is_hidden and isinstance(thing, Variable):
             iris[thing] = NamedNode(f"urn:name:{len(names)}")

@@ -231,7 +231,10 @@ class BeamSearch:
         named_only = named_only or (
             is_covered and state.hops > 0 and not self.schema.is_nameless(ids)
         )
-        allowed: Container[int] = self.schema.open_predicates
+        entered = self.schema.open_predicates
+        if is_literal:
+            entered |= self.schema.blank_naming_predicates
+        allowed: Container[int] = entered
         if named_only:
             unused_links = self.get_unused_links(state.used)
             allowed = [
@@ -240,7 +243,7 @@ class BeamSearch:
             if not allowed:
                 return
         for inverse in (True,) if is_literal else (False, True):
-            candidates = self.schema.open_predicates if inverse else self.schema.resource_predicates
+            candidates = entered if inverse else self.schema.resource_predicates
             for number in sorted(candidates & self.get_predicates(ids, inverse=inverse)):
                 if number in allowed:
                     yield from self._expand_predicate(

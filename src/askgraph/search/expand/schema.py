@@ -281,6 +281,13 @@ class Schema:
         """Predicates whose values are names of any sort."""
         return frozenset(number for number, p in self.predicates.items() if p.naming)
 
+    @cached_property
+    def blank_naming_predicates(self) -> frozenset[int]:
+        """Hidden predicates that name blank nodes, which have no IRI for the search to start at."""
+        first_blank = self.graph.terms.first_blank
+        subjects = ((n, self.graph.get_ends(n)) for n in self.hidden_predicates)
+        return self.naming_predicates & {n for n, s in subjects if s.size and s[-1] >= first_blank}
+
     def has_resource_objects(self, predicate: int) -> bool:
         """Return whether a predicate's objects are resources."""
         p = self.predicates.get(predicate)
