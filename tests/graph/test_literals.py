@@ -42,6 +42,9 @@ def typed(value: str, name: str) -> str:
     (typed("08:30:00.5+02:00", "time"), ValueKind.TIME, 23_400.5),
     ('"12.5"', ValueKind.TEXT_NUMBER, 12.5),
     ('"1970-01-03"', ValueKind.TEXT_DATE, 2),
+    (typed("1970-01-03T00:00Z", "date"), ValueKind.TEXT_DATE, 2),
+    (typed("1970-01-03", "dateTime"), ValueKind.TEXT_DATE, 2),
+    (typed("1970-02", "gYear"), ValueKind.TEXT_DATE, 31),
 )
 def test_a_literal_has_its_value(text: str, sort: ValueKind, value: float) -> None:
     found, number = parse_value(text)
