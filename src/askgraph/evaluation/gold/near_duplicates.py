@@ -1,22 +1,18 @@
 """Detection of near-duplicate questions, and splits that keep duplicates together.
 
 Equal texts and equal queries (`canonicalize_query`) are found by hashing. Similar texts are found
-by MinHash over the character trigrams of their words (Broder, "On the resemblance and
-containment of documents", 1997) with banding (Leskovec and others, "Mining of Massive Datasets",
-section 3.4), and then compared as strings. The time is linear in the number of questions, not
-quadratic; a similar pair may be missed, rarely above a similarity of 0.9.
+among neighbours in several sorted orders (Hernández and Stolfo, "The merge/purge problem for large
+databases", 1995), and then compared as strings. The time is not quadratic in the number of
+questions; a similar pair may be missed, rarely above a similarity of 0.9.
 """
 
 import hashlib
 import re
 import unicodedata
-import zlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from askgraph.errors import SetupError
@@ -26,10 +22,7 @@ from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 MIN_SIMILARITY_RATIO = 0.9  # share of the characters that two texts have in common, words sorted
 
-# Texts that share half of their pieces meet with a probability of 0.99.
-BAND_COUNT, ROWS_PER_BAND_COUNT = 32, 3
-MAX_NEIGHBOUR_COUNT = 30  # comparisons per text in a large bucket, in alphabetical order
-MIN_SIGNATURE_SHARE = 0.4  # texts with a smaller estimated overlap are not compared
+MAX_NEIGHBOUR_COUNT = 20  # comparisons per text in one order
 
 Kind = Literal["same question", "same query", "similar question", "similar words"]
 
@@ -140,71 +133,35 @@ def _find_number_words(text: str) -> set[str]:
     return {word for word in text.split() if any(map(str.isdigit, word))}
 
 
-def _pair_similar_texts(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
+def _pair_similar_texts(keys: Sequence[tuple[Hashable, str]]) -> set[tuple[int, int]]:
     """Return index pairs of different, possibly similar texts of one graph, each pair once."""
-    # A key is a graph and a text.
-    indices: dict[tuple[Hashable, str], int] = {}
-    for index, key in enumerate(keys):
-        if key[1]:
-            indices.setdefault(key, index)
-    distinct = sorted(indices.items(), key=lambda entry: (entry[0][1], entry[1]))
-    if len(distinct) < 2:
-        return []
-    texts = [text for (_, text), _ in distinct]
-    trigram_hashes = [np.fromiter(_hash_trigrams(text), dtype=np.uint64) for text in texts]
-    offsets = np.cumsum([0, *(len(hashes) for hashes in trigram_hashes[:-1])])
-    joined = np.concatenate(trigram_hashes)
-    random = np.random.default_rng(1997)
-    factors = random.integers(1, 2**63, size=(2, BAND_COUNT * ROWS_PER_BAND_COUNT), dtype=np.uint64)
-    min_hashes = [
-        np.minimum.reduceat((joined * (factor | np.uint64(1)) + shift) >> np.uint64(32), offsets)
-        for factor, shift in factors.T
-    ]
-    signatures = np.stack(min_hashes)
-    pairs = np.unique(
-        np.concatenate([_pair_band_matches(band) for band in _hash_bands(signatures)]), axis=0
-    )
-    first_signatures, second_signatures = signatures[:, pairs[:, 0]], signatures[:, pairs[:, 1]]
-    likely_pairs = pairs[
-        (first_signatures == second_signatures).mean(axis=0) >= MIN_SIGNATURE_SHARE
-    ]
-    result = []
-    for first, second in likely_pairs.tolist():
-        ((graph, text), entry), ((other_graph, other_text), other_place) = (
-            distinct[first],
-            distinct[second],
-        )
-        if graph == other_graph and text != other_text:
-            result.append((min(entry, other_place), max(entry, other_place)))
-    return result
+    first_indices = {key: index for index, key in reversed([*enumerate(keys)]) if key[1]}
+    distinct = [(index, *key) for key, index in first_indices.items()]
+    pairs = set[tuple[int, int]]()
+    for arrange in _ARRANGEMENTS:
+        ranked = sorted((str(graph), arrange(text), index) for index, graph, text in distinct)
+        for distance in range(1, MAX_NEIGHBOUR_COUNT + 1):
+            for (graph, _, first), (other, _, second) in zip(
+                ranked, ranked[distance:], strict=False
+            ):
+                if graph == other:
+                    pairs.add((min(first, second), max(first, second)))
+    return pairs
 
 
-def _hash_trigrams(text: str) -> set[int]:
-    padded = " " + " ".join(sorted(text.split())) + " "
-    return {
-        zlib.crc32(padded[index : index + 3].encode()) for index in range(max(1, len(padded) - 2))
-    }
+def _sort_words(text: str) -> str:
+    return " ".join(sorted(text.split()))
 
 
-def _hash_bands(signatures: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    for start in range(0, BAND_COUNT * ROWS_PER_BAND_COUNT, ROWS_PER_BAND_COUNT):
-        band_hash = np.zeros(signatures.shape[1], dtype=np.uint64)
-        for row in signatures[start : start + ROWS_PER_BAND_COUNT]:
-            band_hash = band_hash * np.uint64(0x9E3779B97F4A7C15) + row
-        yield band_hash
-
-
-def _pair_band_matches(band: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return pairs of texts with the same band hash, each with at most its next neighbours."""
-    order = np.argsort(band, kind="stable")
-    ranked = band[order]
-    pairs = [np.empty((0, 2), dtype=np.intp)]
-    for distance in range(1, min(MAX_NEIGHBOUR_COUNT, len(order) - 1) + 1):
-        matches = np.flatnonzero(ranked[distance:] == ranked[:-distance])
-        if not len(matches):
-            break
-        pairs.append(np.stack([order[matches], order[matches + distance]], axis=1))
-    return np.concatenate(pairs)
+# Similar texts begin alike in most of these: their difference comes late in one or another.
+_ARRANGEMENTS: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda text: text[::-1],
+    _sort_words,
+    lambda text: _sort_words(text)[::-1],
+    lambda text: " ".join(sorted(text.split(), key=len, reverse=True)),
+    lambda text: "".join(sorted(text)),
+)
 
 
 Prefixes = Mapping[str, str] | None
