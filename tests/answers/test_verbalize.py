@@ -111,6 +111,17 @@ def test_things_of_one_of_two_classes_are_told_once(
     assert verbalize_query(query, named, language=language) == text
 
 
+def test_a_verb_does_not_stand_behind_its_own_clause() -> None:
+    query = PREFIX + "SELECT ?x { :Io :o ?b . ?b a :M ; :o ?x . ?x a :M }"
+    for language, verb, noun, text in (
+        ("de", "kennt", "Ort", "Orte, zu denen „kennt“ von Ort (Ziel von „kennt“ von Io) führt."),
+        ("es", "orbita", "luna", "Lunas que figuran como «orbita» de luna que Io orbita."),
+        ("fr", "orbite", "lune", "Lunes qui figurent comme « orbite » de lune qu’Io orbite."),
+    ):
+        labels = {"http://example.org/o": verb, "http://example.org/M": noun}
+        assert verbalize_query(query, labels, language=language) == text
+
+
 @for_each("text", ["", "hello", "SELECT", "DELETE WHERE { ?s ?p ?o }", "{{{", "😀"])
 def test_what_is_no_query_gives_a_phrase(text: str) -> None:
     assert verbalize_query(text, {}) == "A query that cannot be put into words."

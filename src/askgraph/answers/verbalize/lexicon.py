@@ -401,8 +401,15 @@ class Forms:
         if is_verb_to and self.phrases.has_phrase("inverse verb to"):
             verb = entry.text.replace(bare, verb)
             return self.say("inverse verb to", verb, preposition, value)
-        key = "inverse quoted" if self._is_quoted(entry) else "inverse"
-        return self.say("inverse verb" if entry.kind == "verb" else key, entry.text, value)
+        key, text = "inverse quoted" if self._is_quoted(entry) else "inverse", entry.text
+        if entry.kind == "verb":
+            is_one = not head.is_many and self.phrases.has_phrase("inverse verb one")
+            key = "inverse verb one" if is_one else "inverse verb"
+            if (
+                len(re.findall(r"\w+", value)) > 3 and not value[:1].isupper()
+            ):  # no verb behind a clause
+                key, text = "inverse quoted", self.phrases.quote(bare)
+        return self.say(key, text, value)
 
     def compare(self, entry: LexicalEntry, condition: str, head: Head) -> str:
         """Return the clause of a condition on a value: `whose mass is more than 5`."""
