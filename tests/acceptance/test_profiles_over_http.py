@@ -24,8 +24,7 @@ FILES = [
     *sorted((DATA / "spider4sparql" / "kg").glob("*.ttl*")),
     DATA / "supply-kgrep" / "kg" / "a-box-inverse.ttl",
 ]
-WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"
-"""Queries that count over all triples."""
+WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"  # queries that count over all triples
 
 pytestmark = [
     pytest.mark.data,

@@ -17,8 +17,7 @@ from askgraph.workspace.run_sync import run_coroutine
 SPACE = "https://example.org/space/"
 PREFIXES = {"": SPACE, "o": f"{SPACE}ontology#"}
 SURE = 0.9
-RIGHT = 36
-"""So many of the forty are right at least; none is sure and wrong."""
+RIGHT = 36  # so many of the forty are right at least; none is sure and wrong
 
 Cells = frozenset[tuple[object, ...]]
 

@@ -11,8 +11,7 @@ from tests.servers.curl import send_curl
 
 DOCS = Path(__file__).parents[2] / "docs"
 ADDRESS = "http://127.0.0.1:8000"
-AS_TABLE = " | python -m json.tool"
-"""How the page makes JSON readable."""
+AS_TABLE = " | python -m json.tool"  # how the page makes JSON readable
 
 
 def _requests(page: str) -> Iterator[tuple[str, list[str]]]:

@@ -9,8 +9,7 @@ __all__ = ["BEFORE", "NOW", "QUESTION", "put_harbours"]
 
 QUESTION = "How many berths has each harbour?"
 BEFORE = {"Alma": 4, "Brix": 7, "Cove": 2}
-NOW = {"Alma": 4, "Brix": 9, "Dory": 1}
-"""One harbour has another number, one is gone, one is new."""
+NOW = {"Alma": 4, "Brix": 9, "Dory": 1}  # one harbour has another number, one is gone, one is new
 
 _HEAD = """@prefix e: <https://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -25,19 +25,14 @@ from askgraph.sparql import Values as ValuesClause
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, SelectResult, Term, get_term_sort_key, to_plain_value
 
-_MAX_COMPARED_ROWS = 100
-"""Rows for which a query fetches what decided."""
+_MAX_COMPARED_ROWS = 100  # rows for which a query fetches what decided
 _MAX_DECIDING_ROWS = 400
 _MAX_LISTED, _MAX_SHOWN = 10, 8
 """Items that are all listed; of more than these, the first of them that are shown."""
-_COUNT_REDUCTION_WITH_VALUES = 3
-"""Items fewer where each has values beside it."""
-_MAX_VALUES = 3
-"""Values beside one item."""
-_MAX_CHARACTERS = 220
-"""Characters of a reading, above which the sentence leaves it out."""
-_MIN_COUNTED_ITEMS = 4
-"""Items from which on the sentence begins with their number."""
+_COUNT_REDUCTION_WITH_VALUES = 3  # items fewer where each has values beside it
+_MAX_VALUES = 3  # values beside one item
+_MAX_CHARACTERS = 220  # characters of a reading, above which the sentence leaves it out
+_MIN_COUNTED_ITEMS = 4  # items from which on the sentence begins with their number
 _BOUNDS = frozenset(["<", ">", "<=", ">="])
 _DATE_PARTS = frozenset(["YEAR", "MONTH", "DAY"])
 _MEASURES = frozenset(["SUM", "AVG", "MIN", "MAX", "SAMPLE"])

@@ -113,10 +113,8 @@ _MAX_CHARACTERS: Final = {
     **dict.fromkeys(("unless", "synonyms"), 200),
 }
 """Maximum length of an entry's texts, by key."""
-_MAX_INSTRUCTION_CHARACTERS: Final = 4_000
-"""Maximum length of the instructions."""
-_MAX_ENTRIES: Final = 5_000
-"""Maximum number of entries in a glossary."""
+_MAX_INSTRUCTION_CHARACTERS: Final = 4_000  # maximum length of the instructions
+_MAX_ENTRIES: Final = 5_000  # maximum number of entries in a glossary
 
 
 @dataclass(frozen=True)

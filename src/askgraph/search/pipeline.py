@@ -202,8 +202,7 @@ def link_text(
 
 
 _MAX_RECENT_LINKS = 4
-_MIN_CLAUSE_NAME_SCORE = 0.9
-"""Words of a clause that name something so well must not be lost."""
+_MIN_CLAUSE_NAME_SCORE = 0.9  # words of a clause that name something so well must not be lost
 
 
 _RECENT_LINKS: WeakKeyDictionary[NameIndex, dict[object, LinkedQuestion]] = WeakKeyDictionary()

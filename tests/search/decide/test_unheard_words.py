@@ -4,9 +4,10 @@ from pathlib import Path
 
 from tests.each import for_each
 from tests.search.asking import Known
+from tests.search.question_files import graph_named
 from tests.search.test_names_of_things import asked
 
-from askgraph.search.decide import decide
+from askgraph.search.decide import MAX_DOUBTED_CONFIDENCE, decide
 from askgraph.search.decide.unheard_words import find_requested_tokens
 from askgraph.search.rank import cluster_candidates
 from askgraph.search.rank.faults import FaultContext
@@ -109,7 +110,19 @@ def test_words_that_say_what_is_asked_for(question: str, words: list[str], space
 
 
 def test_an_unheard_request_is_never_sure(space: Known) -> None:
-    guessed = ("How many inhabitants does Mars have?", "How many citizens does Jupiter have?")
-    unknown = ("How many committers has Titan?", "Who taught Titan?", "Who found Haumea?")
-    for question in (*guessed, *unknown):
+    numbers = (
+        "inhabitants does Mars have?",
+        "citizens does Jupiter have?",
+        "committers has Titan?",
+    )
+    for question in (*(f"How many {x}" for x in numbers), "Who taught Titan?", "Who found Haumea?"):
         assert decide(space.proposal(question)).confidence < 0.5
+
+
+def test_a_word_that_also_names_something_unused_is_never_sure() -> None:
+    for graph, language, question in (
+        ("rivers", "en", "lamps of Ems"),
+        ("space", "fr", "Combien de comètes par découvreur ?"),
+    ):
+        proposal = graph_named(graph).proposal(question, language)
+        assert decide(proposal).confidence <= MAX_DOUBTED_CONFIDENCE

@@ -49,8 +49,7 @@ DEPOTS = "name,lat,lon,sales\n" + "".join(
 )
 """More rows than the page gets at once; the one with most sales, 1111, is not among them."""
 
-BURST = "window.burst=true"
-"""What no label may do."""
+BURST = "window.burst=true"  # what no label may do
 
 SCRIPT = "<script>document.title='taken'</script>"
 IMAGE = "<img src=x onerror=\"document.title='taken'\">"

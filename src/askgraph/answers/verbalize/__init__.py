@@ -50,11 +50,9 @@ __all__ = [
     "verbalize_query", "verbalize_query_for_graph", "verbalize_with_names",
 ]  # fmt: skip
 
-_MAX_CHARACTERS = 10_000
-"""Characters of a query: the time grows with the square of the patterns."""
+_MAX_CHARACTERS = 10_000  # characters of a query: the time grows with the square of the patterns
 _CONFIDENCES = ((0.85, "sure"), (0.6, "fairly sure"), (0.35, "unsure"), (0.0, "a guess"))
-_MAX_LISTED_NOUNS = 6
-"""So many properties of a description are named."""
+_MAX_LISTED_NOUNS = 6  # so many properties of a description are named
 
 
 def verbalize_query(

@@ -34,12 +34,9 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 
 MAX_LABELS = 500
 """Things whose labels one query asks for."""
-_MAX_NAMESAKES = 20
-"""Things of one name that a difference tells apart."""
-_MAX_CHARACTERS = 60
-"""Characters of what tells namesakes apart."""
-_MAX_TEXTS = 20
-"""Names or descriptions of one thing."""
+_MAX_NAMESAKES = 20  # things of one name that a difference tells apart
+_MAX_CHARACTERS = 60  # characters of what tells namesakes apart
+_MAX_TEXTS = 20  # names or descriptions of one thing
 PERSON_CLASSES = frozenset(
     """http://xmlns.com/foaf/0.1/Person http://schema.org/Person https://schema.org/Person
     http://dbpedia.org/ontology/Person http://www.wikidata.org/entity/Q5""".split()

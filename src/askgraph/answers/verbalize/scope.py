@@ -17,8 +17,7 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 
 LABEL_SERVICE = "http://wikiba.se/ontology#label"
-_MAX_LISTED = 5
-"""Values that are named one by one."""
+_MAX_LISTED = 5  # values that are named one by one
 _COMPARISONS = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _OPPOSITE = {"=": "!=", "!=": "=", "contains": "contains not", "bound": "unbound", "in": "not in"}
 _TRANSPARENT = frozenset(["STR", "LCASE", "UCASE", "IRI", "URI"])

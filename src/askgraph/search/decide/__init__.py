@@ -34,6 +34,7 @@ from askgraph.search.decide.unheard_words import (
     has_unheard_sex,
     weigh_content,
 )
+from askgraph.search.expand import TRANSLATED_NAME_SHARE
 from askgraph.search.expand.nouns import NEIGHBOUR_SCORE
 from askgraph.search.link import Link
 from askgraph.search.operators.conditions import UNQUANTIFIED_NOTE
@@ -68,10 +69,10 @@ _MAX_EVIDENCE = (
     ("head_missed", 0.0), ("required", 0.0), ("rivals", 1.0),
 )  # fmt: skip
 """The maximum of each evidence for an answer without doubt; any excess is a blemish."""
+# Operators whose words may be redundant or without content.
 _OPTIONAL_OPERATORS = frozenset(
     "exists and both distinct now past during ongoing lasted at".split()
 )
-"""Operators whose words may be redundant or without content."""
 _NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
 """Operators whose words are mere prepositions unless a number or date follows."""
 _MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
@@ -340,33 +341,22 @@ def _find_operator_tokens(reading: TokenizedQuestion, operator: str) -> set[int]
 
 
 EMPTY_RESULT_FACTOR = 0.6
-"""Confidence factor of an empty result.
+"""Confidence factor of an empty result: a condition, usually a wrong one, removed all.
 
-The expansion only yields patterns with a result, so that a condition removed all: usually a wrong
-one. The factor is not lower since benchmarks leave out questions with an empty answer.
+The factor is not lower since benchmarks leave out questions with an empty answer.
 """
-
-# The same if one is asked for, and several tie in an order that no word names.
-TIED_RESULT_FACTOR = 0.6
-
+TIED_RESULT_FACTOR = 0.6  # the same if one is asked for, and several tie in an order without words
 UNBOUND_VALUE_FACTOR = 0.5  # the same if a value could not be computed: a sum of texts
-
 AMBIGUOUS_NAME_FACTOR = 0.3  # the same if all that is asked is a name that a thing and a class have
-
 UNFILTERED_CLASS_FACTOR = 0.6
-"""Confidence factor if the answer is all instances of a class, although words are left out.
-
-Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
-"""
+"""The same if the answer is all of a class, and the graph lacks what unused words narrow it by."""
 
 MAX_MENTION_CONFIDENCE = 0.55  # a text that has a word need not say what the word means
 MAX_UNHEARD_REQUEST_CONFIDENCE = 0.25
 """Maximum confidence if the query uses no word for what is asked, or leaves out a number.
 
-"How many committers has X?" is not answered by the number of things named X; benchmarks rarely ask
-for what a graph lacks.
+"How many committers has X?" is not answered by the number of things named X.
 """
-
 MAX_DOUBTED_CONFIDENCE = 0.84
 """Maximum confidence if evidence exceeds `_MAX_SURE_EVIDENCE`: below that of a sure answer."""
 
@@ -378,8 +368,7 @@ doubt; so does another result that is as good. One such step has the penalty 1, 
 has several.
 """
 
-MIN_DOUBTFUL_CONFIDENCE = 0.5
-"""The minimum confidence of an answer if the decision is doubtful."""
+MIN_DOUBTFUL_CONFIDENCE = 0.5  # the minimum confidence of an answer if the decision is doubtful
 
 _MAX_GUESSED_EVIDENCE = {"inexact": 0.1, "unsaid": 1.85}
 """Evidence beyond both means that a number counts something else: the discoverers of Mars's moons
@@ -438,17 +427,18 @@ def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cl
     confidence = calibrate(score_evidence(evidence))
     is_doubted = any(evidence[name] > maximum for name, maximum in _MAX_SURE_EVIDENCE.items())
     best = ranked_clusters[0].best
+    subject = FaultContext(proposal, best)
     has_faint_link = any(
         x.quality <= NEIGHBOUR_SCORE and x.how == ("near",) for x in best.iterate_links()
     )
-    is_doubted = is_doubted or has_faint_link or _is_of_unlike_things(proposal, best)
+    is_doubted = is_doubted or has_faint_link or _has_other_meaning(subject)
+    is_doubted = is_doubted or _is_of_unlike_things(proposal, best)
     # "Still alive" is who has no date of death, which graphs often lack.
     life_words = {phrase[0] for phrase in proposal.question.word_list.time_phrases["alive"]}
     if proposal.operators.get_operators("now", "ongoing"):
         is_doubted = is_doubted or not life_words.isdisjoint(proposal.question.folded_words)
     if is_doubted or _is_tied(ranked_clusters) or _has_other_spellings(proposal, best):
         confidence = min(confidence, MAX_DOUBTED_CONFIDENCE)
-    subject = FaultContext(proposal, best)
     is_open = evidence["unsaid"] >= 1 and _asks_for_anything(subject)
     unserved = {item.name for item in find_unserved_operators(proposal, best)}
     near = [x for x in best.iterate_links() if {*x.how} == {"near"}]
@@ -491,6 +481,25 @@ def _is_of_unlike_things(proposal: RankedCandidates, candidate: QueryCandidate) 
         return False
     classes = schema.sample_classes(ids)
     return all(classes) and not set.intersection(*classes)
+
+
+def _has_other_meaning(subject: FaultContext) -> bool:
+    """Return whether a word of a used property also names an unused class or property."""
+    nodes = [node.ids for node in subject.candidate.state.node.walk() if len(node.ids)]
+    used = [x for x in subject.candidate.iterate_links() if x.kind is ItemKind.PREDICATE]
+    content = to_bit_mask(at for at, weight in enumerate(subject.linked.weights) if weight)
+    return any(
+        rival.mask & content == link.mask & content
+        and min(rival.similarity, rival.score / link.score) > TRANSLATED_NAME_SHARE
+        and not subject.has_link_target(rival)
+        and (
+            stem_name(rival.name) != stem_name(link.name)
+            if rival.kind is ItemKind.PREDICATE
+            else not any(subject.proposal.schema.has_only_instances(x, rival.target) for x in nodes)
+        )
+        for link in used
+        for rival in subject.linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
+    )
 
 
 def _has_other_spellings(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:

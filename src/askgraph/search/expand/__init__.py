@@ -142,6 +142,7 @@ BEAM_PENALTY_FACTOR: Final = 5 / 3
 
 FULL_NAME_SHARE: Final = 0.9
 """Minimum similarity of a full name, allowing for one inflected word."""
+TRANSLATED_NAME_SHARE: Final = 0.89  # the same, allowing for a translation of every word
 
 
 class Penalty:

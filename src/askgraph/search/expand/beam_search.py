@@ -24,6 +24,7 @@ from askgraph.index.names import ItemKind, stem_name, stem_word
 from askgraph.search.expand import (
     BEAM_PENALTY_FACTOR,
     FULL_NAME_SHARE,
+    TRANSLATED_NAME_SHARE,
     Edge,
     GainWeight,
     Node,
@@ -401,7 +402,7 @@ class BeamSearch:
         """The classes with a full name in the question, by the positions of its words."""
         classes: dict[tuple[int, ...], list[str]] = {}
         for link in self.linked.get_links(ItemKind.CLASS):
-            if link.similarity > FULL_NAME_SHARE:
+            if link.similarity > TRANSLATED_NAME_SHARE:
                 classes.setdefault(link.positions, []).append(link.target)
         return classes
 
@@ -504,7 +505,7 @@ class BeamSearch:
         """Return the gain of a class whose words the last step uses too: "moons" that are moons."""
         is_repeated = any(
             edge.link is not None
-            and link.similarity > FULL_NAME_SHARE
+            and link.similarity > TRANSLATED_NAME_SHARE
             and edge.link.positions == link.positions
             and self.is_role_name(edge, at_root=True)
             for edge, _ in state.node.edges
@@ -565,7 +566,6 @@ _OPERATORS_WITHOUT_NAMES = frozenset(
 )
 """Operators whose words do not name things."""
 EXPANSION_TIME_SHARE = 0.5  # share of the search time after which no state is expanded
-_FULL_NAME_SHARE = 0.9  # from this similarity on all of a name is there, but for a bent word
 
 
 def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
@@ -592,7 +592,7 @@ def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) ->
     schema_positions = {
         link.positions
         for link in linked.get_links(ItemKind.CLASS, ItemKind.PREDICATE)
-        if link.similarity > _FULL_NAME_SHARE and link.preferred
+        if link.similarity > FULL_NAME_SHARE and link.preferred
     }
     return tuple(
         link
@@ -605,7 +605,7 @@ def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) ->
         or not (
             (link.kind is ItemKind.VALUE and link.positions in quantity_positions)
             or all(at in accidental or not linked.weights[at] for at in link.positions)
-            or (link.similarity < _FULL_NAME_SHARE and link.positions in schema_positions)
+            or (link.similarity < FULL_NAME_SHARE and link.positions in schema_positions)
         )
     )
 
@@ -619,8 +619,7 @@ _MAX_LINKS_PER_SIDE = 4  # readings of each side of "or"
 _MAX_PATTERNS_PER_SIDE = 24  # patterns of each side of "or"
 _MIN_HEAD_SCORE = 0.7  # minimum score for the first noun to be the class of the answer
 _MAX_TOKENS_BEFORE_OR, _MAX_TOKENS_AFTER_OR = 2, 4  # maximum tokens between a name and "or"
-_MAX_CONSTANTS = 50
-"""Constants for one number; more would only differ in spelling."""
+_MAX_CONSTANTS = 50  # constants for one number; more would only differ in spelling
 _EXACT_NAME_SHARE: Final = 0.95  # a class is called exactly so from this similarity on
 _MAX_NAMESAKES_COUNT, _MAX_PROMINENCE_RATIO = 23, 3
 """Things of one name are alternatives up to this number and this ratio of edges."""

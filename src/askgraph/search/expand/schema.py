@@ -68,8 +68,7 @@ _MIN_CODES_SHARE = 0.95  # values that are codes, of those of a predicate for co
 _MONTH_COUNT = 12
 _MAX_DAYS = 20_000  # texts of a property to search for days
 _DAY_TEXT = re.compile(DAY_PATTERN)
-_PREFIX_LENGTH = 4
-"""Letters of a word searched for in all names, before the matching ones are read."""
+_PREFIX_LENGTH = 4  # letters of a word searched for in all names, before the matching ones are read
 _NUMBERED_NAME = re.compile(r"(.*[^\W\d]{2}[\W_]?)\d{1,2}")
 _DESCRIPTION_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
 _NO_IDS = np.zeros(0, dtype=np.int32)

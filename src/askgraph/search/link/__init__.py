@@ -324,7 +324,7 @@ def _build_links(
         best = {position: quality for position, _, quality in hits_in_run}
         how = {hit[0]: hows[hit] for hit in hits_in_run}
         matched_rarity = sum(quality * index.get_rarity(word) for word, quality in words.items())
-        similarity = min(1.0, matched_rarity / match.length)
+        similarity = round(min(1.0, matched_rarity / match.length), 6)  # 0.9, not 0.8999999
         # The share of words in another form than in the name: "moons" fits the Moon less.
         if match.name.kind not in _THING_KINDS or match.name.whole:  # kinds have plurals
             inflected_share = 0.0

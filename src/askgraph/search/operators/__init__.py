@@ -257,6 +257,7 @@ class QueryCompleter:
     def _bound_score(self, state: PartialMatch, usable: int) -> float:
         """Return the score of a state if it used all usable words without any penalty."""
         unused_weight = self.search.sum_weights(usable & ~state.used)
+        unused_weight += GainWeight.OPERATOR * len(self.operators.get_operators("each"))
         return (
             self.search.score_state(state)
             + self.search.score_evidence(unused_weight)

@@ -595,8 +595,7 @@ def _unasked(context: FaultContext) -> bool:
     return max(map(context.score_column_name, variables)) < _MIN_COLUMN_NAME_SCORE
 
 
-_MIN_FAME_RATIO = 100
-"""Ratio of edges from which a thing is clearly the one that its name means."""
+_MIN_FAME_RATIO = 100  # ratio of edges from which a thing is clearly the one that its name means
 
 
 def _namesake(context: FaultContext) -> bool:
