@@ -86,8 +86,7 @@ async def sample(tmp_path: Path) -> AsyncIterator[Counting]:
 
 @pytest.fixture(scope="session")
 def sample_queries() -> list[str]:
-    path = graph_path().with_name("questions.jsonl")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = graph_path().with_name("questions.jsonl").read_text(encoding="utf-8").splitlines()
     return [query for line in lines if (query := json.loads(line).get("sparql"))]
 
 

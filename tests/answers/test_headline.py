@@ -65,8 +65,7 @@ def test_a_question_is_answered_in_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, question: str, _: str, sentence: str
 ) -> None:
     place = tmp_path_factory.getbasetemp() / "asked"
-    answer = api.ask(question, sample.graph_path(), workspace=place).json()
-    assert answer["sentence"] == sentence
+    assert api.ask(question, sample.graph_path(), workspace=place).json()["sentence"] == sentence
 
 
 @for_each(

@@ -157,8 +157,7 @@ def test_whatever_things_are_called_the_pieces_are_the_read_back(
 @given(st.text())
 def test_a_value_is_a_part_whatever_it_says(text: str) -> None:
     literal = str(Literal(text))
-    parts = list_parts(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")
-    assert parts[1].term == Literal(text)
+    assert list_parts(f"{PREFIX} SELECT ?s {{ ?s :name {literal} }}")[1].term == Literal(text)
 
 
 QUESTIONS = """

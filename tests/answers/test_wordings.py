@@ -30,8 +30,7 @@ def read(query: str) -> str:
 
 
 def test_a_wording_says_how_answers_speak_of_a_property() -> None:
-    crew = "SELECT ?m { ?m a :Mission ; :crewMember :Ann }"
-    assert read(crew) == "Missions crewed by Ann."
+    assert read("SELECT ?m { ?m a :Mission ; :crewMember :Ann }") == "Missions crewed by Ann."
     assert read("SELECT ?p { ?p a :Pilot . :Saturn :crewMember ?p }") == (
         "Pilots who crewed Saturn."
     )

@@ -46,8 +46,7 @@ def by_model(server: LlmServer, *arguments: object) -> Result:
 
 
 def answers(query: str, *columns: str, **graph: str) -> Turn:
-    arguments = {"query": query, "columns": list(columns), **graph}
-    return Turn("", (("answer", json.dumps(arguments)),))
+    return Turn("", (("answer", json.dumps({"query": query, "columns": list(columns), **graph})),))
 
 
 def first_prompt(server: LlmServer) -> str:

@@ -72,8 +72,7 @@ def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
 
 def test_what_cannot_be_scored_is_said(run: Run, tmp_path: Path) -> None:
     install(tmp_path, {"Jupiter?": JUPITER})
-    path = questions(tmp_path, *GOLD, {"id": "d", "question": "Pluto?"})
-    done = run("evaluate", path, "--json")
+    done = run("evaluate", questions(tmp_path, *GOLD, {"id": "d", "question": "Pluto?"}), "--json")
     assert group(done)["n"] == 3 and "items that cannot be scored: 1" in done.stderr
     assert "neither a query nor answers" in done.stderr
 

@@ -42,8 +42,7 @@ def test_listing_methods() -> None:
     described = json.loads(run("guided", "--json").stdout)
     assert described["paper"] is None
     help = "turns with functions if there is still no answer."
-    turns = {"best": 3, "paper": None, "where": None, "help": help}
-    assert described["settings"]["turns"] == turns
+    assert described["settings"]["turns"] == {"best": 3, "paper": None, "where": None, "help": help}
     assert "paper" not in run("guided").stdout
     # A method that there is not is said with those that there are.
     result = run("grusp")

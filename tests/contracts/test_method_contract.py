@@ -328,5 +328,4 @@ def test_words_need_a_model_that_may_see_the_rows(place: Workspace) -> None:
     with pytest.raises(SetupError, match="leave out model, or set interpret=true"):
         place.method("graph-search", {"model": ScriptedModel([])})
     with pytest.raises(SetupError, match="sees=everything"):
-        model = ScriptedModel([])
-        place.method("guided", {"model": model, "interpret": True, "sees": "masked"})
+        place.method("guided", {"model": ScriptedModel([]), "interpret": True, "sees": "masked"})

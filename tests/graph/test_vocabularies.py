@@ -226,5 +226,4 @@ def test_a_profile_without_terms_of_a_vocabulary_stays_as_it_is() -> None:
     profile = Profile(
         3, (ClassProfile(f"{SHOP}Till", 2),), (PredicateProfile(f"{SHOP}of", 1, 1, 1),)
     )
-    iris = [f"{SHOP}Till", f"{SHOP}of"]
-    assert add_vocabulary_names(profile, load_vocabularies(iris)) == profile
+    assert add_vocabulary_names(profile, load_vocabularies([f"{SHOP}Till", f"{SHOP}of"])) == profile

@@ -125,8 +125,7 @@ def test_what_divides_nothing_is_no_void() -> None:
 @pytest.fixture(scope="module")
 def sample(exact: parts.Profile) -> parts.Profile:
     prefixes = (("", EX), ("ont", f"{EX}onto#"))
-    source = "http://localhost/sparql"
-    return replace(exact, source=source, prefixes=prefixes, cuts=("one", "two"))
+    return replace(exact, source="http://localhost/sparql", prefixes=prefixes, cuts=("one", "two"))
 
 
 def test_a_profile_written_and_read_again_is_the_same(sample: parts.Profile) -> None:

@@ -143,13 +143,11 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ruler = made.add_pipe("entity_ruler")
     names = ("Mercury", "Jupiter", "Nibiru")
     ruler.add_patterns([{"label": "THING", "pattern": name} for name in names])
-    config = {"incl_prior": False, "incl_context": True}
-    linker = made.add_pipe("entity_linker", config=config)
+    linker = made.add_pipe("entity_linker", config={"incl_prior": False, "incl_context": True})
 
     def things(vocabulary: object) -> object:
         known = InMemoryLookupKB(vocabulary, entity_vector_length=3)
-        vectors = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
-        known.set_entities(["Q308", "Q925", "Q319"], [1, 1, 1], vectors)
+        known.set_entities(["Q308", "Q925", "Q319"], [1, 1, 1], ([1, 0, 0], [0, 1, 0], [0, 0, 1]))
         known.add_alias("Mercury", ["Q308", "Q925"], [0.5, 0.5])
         known.add_alias("Jupiter", ["Q319"], [1.0])
         return known

@@ -123,8 +123,7 @@ def test_each_failure_says_what_to_do(
 def test_the_user_s_password_is_in_the_env(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, "secret")
     with RecordedServer(RECORDED["a wrong password"]) as server, pytest.raises(Unauthorised):
-        address = server.url.replace("//", "//admin@")
-        OpenSearchIndex.build(MOONS, folder, on=address, name="moons")
+        OpenSearchIndex.build(MOONS, folder, on=server.url.replace("//", "//admin@"), name="moons")
 
     assert server.authorizations == ["Basic YWRtaW46c2VjcmV0"]
 

@@ -118,8 +118,7 @@ def test_fail_and_chat_end_without_an_answer(moons: KnowledgeGraph, action: str)
 
 
 def test_a_reply_without_action_is_told_so_and_three_end_the_run(moons: KnowledgeGraph) -> None:
-    replies = ["Hm.", "Let me think.", "It is Io.", f"Act: query('{ALL}')"]
-    trace, model = run(replies, moons)
+    trace, model = run(["Hm.", "Let me think.", "It is Io.", f"Act: query('{ALL}')"], moons)
     assert "no action" in told(model, 1)
     assert len(model.requests) == 3
     assert isinstance(trace.outcome, Answer), "graph search's candidate stands in"

@@ -78,8 +78,7 @@ def check(trace: Trace) -> None:
 def test_a_longer_name_is_no_meaning_of_words_that_are_all_of_another_one(tmp_path: Path) -> None:
     place = Workspace(tmp_path)
     place.add("space", [graph_path()])
-    graph = place.graph("space")
-    found = asked("Who discovered Titan?", graph).steps[0]
+    found = asked("Who discovered Titan?", place.graph("space")).steps[0]
     assert isinstance(found, Findings)
     assert [one.label for one in found.mentions if one.words == "Titan"] == ["Titan"]
 
@@ -240,8 +239,7 @@ def test_settings_bound_rows_and_evidence_and_decide(graphs: Mapping[str, Knowle
 
 def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> KnowledgeGraph:
     """The moons behind a URL; `local` where the arrays are here all the same."""
-    store = store_of(MOONS)
-    arrays = build_arrays(store)
+    arrays = build_arrays(store_of(MOONS))
     profile = build_profile(arrays)
     names = NameIndex.from_names(iterate_names(arrays, profile))
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)

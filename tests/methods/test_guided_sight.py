@@ -163,8 +163,7 @@ def test_others_see_nothing_hidden_either(sees: str, wrong: Mapping[str, Any], n
 
 
 def test_a_method_without_a_model_can_be_consulted_under_a_veil() -> None:
-    method = Guided(ScriptedModel([]), sees="masked", others={"graph-search": GraphSearch()})
-    assert method.others
+    assert Guided(ScriptedModel([]), sees="masked", others={"graph-search": GraphSearch()}).others
 
 
 def said(step: trace.Step) -> tuple[str, object]:

@@ -127,8 +127,7 @@ def picking(request: LlmRequest) -> str:
 
 
 def test_a_model_picks_among_what_is_retrieved(moons: KnowledgeGraph) -> None:
-    model = ScriptedModel(picking)
-    trace = run(moons, model=model, entities="reason", predicates="reason", near=0)
+    trace = run(moons, model=ScriptedModel(picking), entities="reason", predicates="reason", near=0)
 
     things, matched, _ = stages(trace)
     assert (things, matched) == ({"Jupiter"}, {"onto#orbits"})

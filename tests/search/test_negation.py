@@ -89,5 +89,4 @@ def test_a_number_is_true_or_false_where_the_name_of_the_property_says_so(
     turtle = "@prefix : <https://pets.example/> . @prefix p: <https://pets.example/terms#> ."
     for pet, value in (("Ace", 1), ("Bo", 1), ("Cy", 0)):
         turtle += f"\n:{pet} a p:Pet ; p:{name} {value} ; p:legs 4 ."
-    found = Known(store_of(turtle)).best_rows(question, "en")
-    assert sorted(found) == [(one,) for one in wanted]
+    assert sorted(Known(store_of(turtle)).best_rows(question, "en")) == [(one,) for one in wanted]

@@ -100,8 +100,7 @@ def find_absent_year(proposal: RankedCandidates) -> AbsentYear | None:
                 (Variable("first"), Call("MIN", (date,))),
                 (Variable("last"), Call("MAX", (date,))),
             )
-            range_query = Query("SELECT", candidate.tree.where, columns)
-            return AbsentYear(int(years[0]), iri, range_query)
+            return AbsentYear(int(years[0]), iri, Query("SELECT", candidate.tree.where, columns))
     return None
 
 

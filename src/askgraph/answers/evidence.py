@@ -189,8 +189,7 @@ class _PatternCollector:
         self.marks += 1
         mark = f"{_MARK}{self.marks}"
         inner = self.mark_group(group, (*marks, mark))
-        mark_bind = ast.Bind(_make_integer(1), Variable(mark))
-        return ast.Group((*inner.elements, mark_bind))
+        return ast.Group((*inner.elements, ast.Bind(_make_integer(1), Variable(mark))))
 
     def list_variables(self) -> list[Variable]:
         names = [name for part in self.patterns for name in ast.find_variables(part.pattern)]

@@ -156,8 +156,7 @@ def list_starters(profile: Profile, arrays: GraphArrays | None, language: str) -
 
     They mention the things with the most links; questions on a remote graph mention none.
     """
-    reader = _ArrayReader(profile, arrays, [language])
-    about = _list_central_classes(profile, reader, language)
+    about = _list_central_classes(profile, _ArrayReader(profile, arrays, [language]), language)
     questions = [[iter(kind(subject)) for subject in about] for kind in _KINDS]
     famous = {at: -subject.fame for at, subject in enumerate(about)}
     used, texts = Counter[int](), set[str]()
@@ -527,8 +526,7 @@ def write_extreme_question(phrases: Phrases, noun: str, label: str, unit: Unit |
     if phrases.is_english and entry.most and entry.is_exact:
         text = phrases.say("start most", noun, entry.most)
     else:
-        adjective = name_highest(label, phrases, unit)
-        text = phrases.say("next class highest", noun, label, adjective)
+        text = phrases.say("next class highest", noun, label, name_highest(label, phrases, unit))
     return phrases.finish_question(text)
 
 

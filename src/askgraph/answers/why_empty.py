@@ -349,8 +349,7 @@ class _CulpritSearch:
         patterns = [part for part in self.elements if isinstance(part, ast.Pattern)]
         own = [pattern for pattern in patterns if pattern.object == subject][:1]
         owner = own[0].subject if own and isinstance(own[0].subject, Variable) else subject
-        where = ast.Group((*own, condition))
-        plain = ast.Query("SELECT", where, columns=((owner, None),))
+        plain = ast.Query("SELECT", ast.Group((*own, condition)), columns=((owner, None),))
         return verbalize_query(plain, self.labels, language=self.phrases.language).rstrip(".")
 
     async def suggest_changes(self, culprit: int) -> tuple[Suggestion, ...]:

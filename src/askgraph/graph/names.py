@@ -290,18 +290,18 @@ def list_short_names(name: str, common_word: str = "") -> tuple[str, ...]:
 
 def iterate_short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
     """Yield the ids and texts of short text values, except descriptions and names of IRIs."""
-    terms, named = graph.terms, np.zeros((2, graph.terms.first_iri), dtype=np.bool_)
+    terms, is_name = graph.terms, np.zeros((2, graph.terms.first_iri), dtype=np.bool_)
     is_included = np.zeros(terms.first_iri, dtype=np.bool_)
     for number in range(len(graph.predicates)):
         iri = graph.get_predicate_iri(number)
         if parts.get_standard_role(iri):
             subjects, objects = graph.get_edges_in_range(terms.first_iri, len(terms), number)
             is_text = objects < terms.first_iri
-            named[(subjects[is_text] >= terms.first_blank).astype(int), objects[is_text]] = True
+            is_name[(subjects[is_text] >= terms.first_blank).astype(int), objects[is_text]] = True
         elif iri not in v.DESCRIPTION_PREDICATES:
             objects = graph.get_ends(number, inverse=True)
             is_included[objects[objects < terms.first_iri]] = True
-    is_included |= named[1] & ~named[0]
+    is_included |= is_name[1] & ~is_name[0]
     is_included &= np.isin(
         graph.sorts, (ValueKind.TEXT, ValueKind.TEXT_NUMBER, ValueKind.TEXT_DATE)
     )

@@ -78,8 +78,7 @@ def test_classes_of_failures() -> None:
     assert failure(two, one, f1=1) is None
     # Prefixes that a query does not declare are known.
     predicted = "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }"
-    gold = "SELECT ?x { ?x s:orbits s:Venus }"
-    made = record(f1=0.0, sparql=predicted, gold_sparql=gold, rows=1)
+    made = record(f1=0.0, sparql=predicted, gold_sparql="SELECT ?x { ?x s:orbits s:Venus }", rows=1)
     assert classify_failure(made, gold_rows=1, prefixes={"s": "http://space/"}) == Failure.ENTITY
     # The class that a run wrote down counts.
     assert get_failure_class(record("a", 0, failure="empty"), MAIN) == "empty"

@@ -241,8 +241,7 @@ def test_reading_runs(tmp_path: Path) -> None:
         (("Io",),)
     ]
     # What a later version adds is passed over.
-    line = RECORD.to_json()
-    newer = {**line, "mood": "good", "usage": {**dict(vars(RECORD.usage)), "joules": 3}}
+    newer = {**RECORD.to_json(), "mood": "good", "usage": {**dict(vars(RECORD.usage)), "joules": 3}}
     assert read_run(written(tmp_path, record=json.dumps(newer))).records == (RECORD,)
 
 

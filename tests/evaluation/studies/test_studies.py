@@ -114,8 +114,7 @@ def test_a_row_sets_what_its_paper_says_and_nothing_else(name: str, tmp_path: Pa
     paper = studies.read_paper(name)
     models = {row.model for table in paper.tables for row in table.rows if row.model}
     resources = {key: f"<{key}>" for key in {*paper.needs, *models}} | {"fixed": "/fixed"}
-    examples = Path("/learnt")
-    study = PaperStudy(paper, (), tmp_path, resources=resources, examples=examples)
+    study = PaperStudy(paper, (), tmp_path, resources=resources, examples=Path("/learnt"))
     needed = set[str]()
     for planned in plan_rows(Workspace(tmp_path), study, ()):
         table, row = planned.table, planned.row

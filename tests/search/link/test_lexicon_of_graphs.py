@@ -98,5 +98,4 @@ def test_adjectives_lead_to_scale_nouns(question: str, degree: str, up: bool, no
 
 
 def test_it_is_no_operator_if_the_graph_has_no_such_noun() -> None:
-    linked = link_question(tokenize("Which is the saddest engine?", "en"), MEASURED)
-    assert linked.scales == ()
+    assert link_question(tokenize("Which is the saddest engine?", "en"), MEASURED).scales == ()

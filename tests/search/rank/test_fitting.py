@@ -21,6 +21,5 @@ def test_a_thing_of_another_kind_is_a_fault(town: Known) -> None:
 
 
 def test_one_row_disagrees_with_a_plural_and_several_with_a_singular(town: Known) -> None:
-    several = town.proposal("What are the halls?", "en").candidates[0]
-    assert not several.features["disagrees"]
+    assert not town.proposal("What are the halls?", "en").candidates[0].features["disagrees"]
     assert town.proposal("What is the hall?", "en").candidates[0].features["disagrees"]

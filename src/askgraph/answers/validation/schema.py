@@ -482,8 +482,7 @@ def _score_similarity(
         if wrong_name and candidate_name
         else 0.0
     )
-    words = split_local_name(iri).lower()
-    texts = [words, *(text.lower() for text, _ in names[:4])]
+    texts = [split_local_name(iri).lower(), *(text.lower() for text, _ in names[:4])]
     wrong_words = split_local_name(wrong).lower()
     likeness = max(fuzz.token_sort_ratio(wrong_words, text) for text in texts) / 100
     hint = max(

@@ -369,8 +369,7 @@ class Sentence(Grouping):
                 sparql.Query(columns=((most, sparql.Call("MAX" | "MIN" as function)),)),
             ], elements:
                 number, call = mine.columns[0]
-                is_most = sparql.Filter(sparql.Call("=", (number, most)))
-                gone = (*self.scope.selects, is_most)
+                gone = (*self.scope.selects, sparql.Filter(sparql.Call("=", (number, most))))
                 rest = sparql.Group(tuple(one for one in elements if one not in gone))
                 same = dict(zip(_list_variables(mine.where), _list_variables(rest), strict=False))
                 if call is None or len(rest.elements) != len(mine.where.elements):
@@ -451,8 +450,7 @@ class Sentence(Grouping):
                 is_cut = bool(select.having or select.limit) or len(inner.list_computed()) != 1
                 if is_cut or (number, None) in select.columns:
                     return ""
-                over = self.join_list(inner.name_keys(root))
-                texts = over, inner.write_aggregates(root)
+                texts = self.join_list(inner.name_keys(root)), inner.write_aggregates(root)
                 if self.window is not None:
                     return self.say_percentile(" of each", *texts)
                 return self.say("average of each", *texts)
@@ -481,8 +479,7 @@ class Sentence(Grouping):
         """Add the remaining parts: unlinked patterns, free conditions, other alternatives."""
         for variable in self.list_open_subjects():
             if variable.value not in self.writer.known:
-                about = self.writer.describe(variable, many=False)
-                text = self.say("also", text, about)
+                text = self.say("also", text, self.writer.describe(variable, many=False))
         for number, condition in enumerate(self.scope.filters):
             if number not in self.writer.done_filters:
                 text = self.say("where", text, self.writer.write(condition))

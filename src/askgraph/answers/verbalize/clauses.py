@@ -391,8 +391,7 @@ class ClauseWriter(ValueWords):
         if not isinstance(source, Variable):
             return self.forms.relate_back(entry, self.names.name_term(source), head)
         if source.value in self.known:
-            value = self.say("that", self.find_noun(source))
-            return self.forms.relate_back(entry, value, head)
+            return self.forms.relate_back(entry, self.say("that", self.find_noun(source)), head)
         own = self.find_noun(pattern.object) if isinstance(pattern.object, Variable) else ""
         is_node = self.find_noun(source) == self.say("thing") or self.is_nameless(source)
         if is_node and entry.is_noun and (text := self.join_node(pattern, entry, head)):

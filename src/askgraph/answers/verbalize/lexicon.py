@@ -233,8 +233,7 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
             return LexicalEntry("verb", text, infinitive, passive=passive)
     is_clause = len(words) in (2, 3) and is_verb and words[1] not in ("to", "be")
     if is_clause and english.singularize(words[-1]) == words[-1]:
-        object_noun = text.partition(" ")[2]
-        return LexicalEntry("verb", words[0], infinitive, object_noun=object_noun)
+        return LexicalEntry("verb", words[0], infinitive, object_noun=text.partition(" ")[2])
     return _make_noun(text, facts)
 
 
@@ -271,8 +270,7 @@ def _make_participle(
         return LexicalEntry("dated", text)
     if facts.values == "thing" or (not facts.values and head in ("starring", "featuring")):
         if english.is_past(head):
-            participle = english.past_to_participle(head)
-            passive = " ".join([*before, participle, "by"])
+            passive = " ".join([*before, english.past_to_participle(head), "by"])
             return LexicalEntry("verb", text, text, passive=passive)
         if head.endswith("ing") and english.is_verb_form(head) and text != facts.noun:
             return LexicalEntry("participle", text)
@@ -370,14 +368,12 @@ class Forms:
             case "any":
                 return self.say("any link", entry.text, value)
             case _:
-                is_clause = value.startswith(self.say("has", ""))
-                is_quoted = self._is_quoted(entry) and not is_clause
+                is_quoted = self._is_quoted(entry) and not value.startswith(self.say("has", ""))
                 return self.say("is quoted" if is_quoted else "is", entry.text, value)
 
     def _is_quoted(self, entry: LexicalEntry) -> bool:
         """Return whether a label of another language stands in quotation marks."""
-        bare = _MARKS.sub("", entry.text)
-        return bare[:1] in "„«" and self.phrases.has_phrase("is quoted")
+        return _MARKS.sub("", entry.text)[:1] in "„«" and self.phrases.has_phrase("is quoted")
 
     def _relate_verb(self, verb: str, value: str, head: Head) -> str:
         if not head.is_many:

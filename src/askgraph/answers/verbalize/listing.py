@@ -163,8 +163,7 @@ class Listing(ABC):
             if is_word and entry.kind == "noun":
                 return "", entry.describe_extreme(f"{places}{adjective}")
         noun = self.name_order(value, root)
-        key = f"by {self.choose_extreme(value, noun, down=is_down)}"
-        return "", self.say(key, noun, places)
+        return "", self.say(f"by {self.choose_extreme(value, noun, down=is_down)}", noun, places)
 
     def find_order_entry(self, value: ast.Expression) -> LexicalEntry | None:
         """Return the entry of the plain property whose values sort the rows; English only."""
@@ -214,8 +213,7 @@ class Listing(ABC):
         name, _, distinct = value.name.partition(" ")
         if not value.arguments:
             return self.say("number", self.say("things"))
-        over = self.resolve(unwrap(value.arguments[0]))
-        noun = self.name_value(over)
+        noun = self.name_value(self.resolve(unwrap(value.arguments[0])))
         if len(value.arguments) > 1:
             nouns = [self.name_value(one) for one in value.arguments]
             return self.say(

@@ -343,8 +343,7 @@ class Conditions:
         texts = [self.describe_one(first), self.describe_one(second)]
         if self.phrases.is_english and texts[0].startswith("is "):
             texts[1] = texts[1].removeprefix("is ")
-        text = self.phrases.say(word, *texts)
-        return Condition(first.variable, "said", text)
+        return Condition(first.variable, "said", self.phrases.say(word, *texts))
 
     def negate(self, condition: Condition | None) -> Condition | None:
         """Return the opposite of a condition."""

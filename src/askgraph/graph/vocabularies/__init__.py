@@ -186,8 +186,7 @@ def _read_text(path: Path) -> str:
 
 def read_namespaces(text: str, source: str) -> tuple[str, ...]:
     """Return the namespaces of a vocabulary; only the part before the first table is parsed."""
-    head = _parse_toml(_FIRST_TABLE.split(text, maxsplit=1)[0], source)
-    namespaces = head.get("namespaces")
+    namespaces = _parse_toml(_FIRST_TABLE.split(text, maxsplit=1)[0], source).get("namespaces")
     if not _is_text_list(namespaces) or not all(":" in namespace for namespace in namespaces):
         raise SetupError(
             f"{source}: 'namespaces' must be a list of namespace IRIs before the first table"

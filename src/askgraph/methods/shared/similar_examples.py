@@ -539,8 +539,7 @@ def _adapt_example(
     has_pairs = bool(lost or nameable) and not is_hopeless
     fresh = [] if is_hopeless else fresh
     if (has_pairs or fresh) and wording.text not in known_links:
-        linked = link_text(wording.text, wording.language, graph.names)
-        known_links[wording.text] = linked.links
+        known_links[wording.text] = link_text(wording.text, wording.language, graph.names).links
     if has_pairs:
         names, lost = _pair_names((lost, iris), known_links[wording.text], links, graph)
     old_classes = {

@@ -70,8 +70,7 @@ _FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 def build_messages(question: str, names: TermNames, notes: Sequence[str] = ()) -> list[Message]:
     """Return the conversation whose next reply is the query; `notes` come first."""
-    prompt = "\n\n".join((*notes, build_prompt(question, names)))
-    return [System(_TASKS[names.form]), User(prompt)]
+    return [System(_TASKS[names.form]), User("\n\n".join((*notes, build_prompt(question, names))))]
 
 
 def build_prompt(question: str, names: TermNames) -> str:

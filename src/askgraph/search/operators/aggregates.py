@@ -385,8 +385,7 @@ def pop_group_count(query: QueryBuilder) -> Call | None:
 def count_groups(candidate: QueryCandidate, call: Call) -> QueryCandidate:
     """Return a candidate that counts the groups of another one."""
     columns = ((get_alias(call), call),)
-    inner = replace(candidate.tree, distinct=False)
-    tree = Query("SELECT", Group((inner,)), columns=columns)
+    tree = Query("SELECT", Group((replace(candidate.tree, distinct=False),)), columns=columns)
     return replace(candidate, tree=tree, shown=(call,))
 
 
@@ -491,11 +490,9 @@ def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
         period = build_cast(INTEGER, date)  # a gYear is no number
     if operator.name == "decadal":
         ten = to_number_term(10)
-        decade = Call("*", (Call("FLOOR", (Call("/", (period, ten)),)), ten))
-        period = Call(INTEGER, (decade,))
+        period = Call(INTEGER, (Call("*", (Call("FLOOR", (Call("/", (period, ten)),)), ten)),))
     if operator.name == "centennial":
-        hundred = to_number_term(100)
-        period = Call(INTEGER, (Call("CEIL", (Call("/", (period, hundred)),)),))
+        period = Call(INTEGER, (Call("CEIL", (Call("/", (period, to_number_term(100))),)),))
     if period != date:
         date = query.draft.bind_expression(_PERIOD_NAMES[operator.name], period)
     query.group_by_value(date, operator.first, is_shown_word=False)

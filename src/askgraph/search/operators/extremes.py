@@ -120,8 +120,7 @@ def apply_extreme(
     variable, is_date = measured_value
     if is_date and measure is not None and measure.date_names:  # the oldest is the earliest
         descending = not descending
-    key = cast_value(query, variable)
-    query.draft.order.append((key, descending))
+    query.draft.order.append((cast_value(query, variable), descending))
     limit_rows(query, operator)
     # "the 3 highest scores", not "moons".
     is_slot_used = next_slot is not None and not query.is_unused(next_slot)

@@ -337,8 +337,7 @@ def _count_groups(
     """Return the distinct count of each group, shape (groups,); empty if it is hard to compute."""
     # The pairs at two ends of the pattern; None if there are too many, or they are unclear.
     start = _locate_variable(query, counted_variable)
-    end = _locate_variable(query, group)
-    (vertex, value), (target, key) = start, end
+    (vertex, value), (target, key) = start, _locate_variable(query, group)
     if vertex is None or target is None:
         pairs = None
     else:

@@ -179,8 +179,7 @@ def require_mentions(query: QueryBuilder, mentions: Sequence[TextMention]) -> No
             iri = query.graph.get_predicate_iri(predicate)
             value = draft.create_variable(draft.get_hint(iri))
             step = build_pattern(query.root.term, iri, value)
-            condition = build_filter(value, "CONTAINS", text)
-            draft.negations.append(build_not_exists(step, condition))
+            draft.negations.append(build_not_exists(step, build_filter(value, "CONTAINS", text)))
             query.gain += GainWeight.OPERATOR
             query.notes.append(mention.negation.name)
         else:

@@ -298,8 +298,7 @@ def bind_age(query: QueryBuilder, operator: Operator) -> Variable | None:
 
 def apply_lasting(query: QueryBuilder, operator: Operator) -> bool:
     """Show the time from start to end ("how many days did X last"); else count."""
-    word = query.question.tokens[operator.last].folded
-    unit = match_unit((word,), 0)
+    unit = match_unit((query.question.tokens[operator.last].folded,), 0)
     size = unit[0].factor if unit is not None else None
     name = {_DAY_SECONDS: "days", _YEAR_SECONDS: "years", None: "months"}.get(size, "days")
     return show_duration(query, operator, name) or apply_count(query, operator)
@@ -642,8 +641,7 @@ def _restrict_to_event(query: QueryBuilder, link: Link) -> bool:
     high = float(get_days(query, node, last, low)[0])
     ids = query.get_vertex_ids(span.vertex)
     starts = get_days(query, ids, span.start, np.inf)
-    ends = get_days(query, ids, span.end, np.inf)
-    matching_ids = ids[(starts <= high) & (ends >= low)]
+    matching_ids = ids[(starts <= high) & (get_days(query, ids, span.end, np.inf) >= low)]
     if not len(matching_ids):
         return False
     event_start, event_end = _add_event_dates(query, subject, first, last)

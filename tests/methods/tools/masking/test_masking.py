@@ -51,8 +51,7 @@ def test_a_question_names_no_thing_or_value(near: KnowledgeGraph, asked: str, sh
 
 @pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
 def test_of_namesakes_the_question_has_the_one_used(near: KnowledgeGraph, meant: str) -> None:
-    asked = "Which moons of Jupiter were discovered by Galileo?"
-    linked = link_text(asked, "en", near.names)
+    linked = link_text("Which moons of Jupiter were discovered by Galileo?", "en", near.names)
     iri = f"https://example.org/space/{meant}"
     veil = TermMasker.from_links([(near, linked)], preferred_iris=[iri])
     assert veil.mask_question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
