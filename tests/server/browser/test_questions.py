@@ -932,9 +932,13 @@ def test_charts_are_gone_over_by_keys_chosen_and_saved(page: Page) -> None:
 
 def test_what_a_count_for_each_value_leaves_out_is_said(page: Page) -> None:
     view = result_of(page, "How many moons are there for each discoverer?", table=False)
-    expect(view.get_by_text("Not counted: 19 without “discoverer”.")).to_be_visible()
+    note = "19 more things have no “discoverer” and are not counted."
+    expect(view.get_by_text(note)).to_be_visible()
     view.get_by_role("tab", name="Table").click()
-    expect(view.get_by_text("Not counted: 19 without “discoverer”.")).to_be_visible()
+    expect(view.get_by_text(note)).to_be_visible()
+    share(page)
+    page.goto(page.url.replace("/run/", "/embed/"))
+    expect(page.get_by_text(note)).to_be_visible()
 
 
 def test_a_year_without_any_is_drawn_as_0(page: Page) -> None:
@@ -961,7 +965,9 @@ def test_a_result_that_is_cut_is_sorted_by_its_query_and_has_its_map(watch: Watc
     expect(rows.first).to_contain_text("Depot 0700")
     sort.click()
     expect(rows.first).to_contain_text("Depot 1111")
+    expect(page.locator(".note.warn")).to_have_count(0)
     page.get_by_role("button", name="Last page").click()
+    expect(page.locator(".note.warn")).to_contain_text("The first 1,000 of 1,200 by sales")
     assert all("Depot" in text for text in rows.all_inner_texts())
     rows.first.get_by_role("button", name="Why").click()
     expect(page.locator(".why")).to_contain_text("224")

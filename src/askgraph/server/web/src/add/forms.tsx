@@ -151,6 +151,5 @@ function isFree(name: string): boolean {
 function faultOf(name: string): string | null {
   if (name === "") return null;
   if (!isName(name)) return say.nameWrong;
-  const isTaken = knownGraphs.value.value?.some((graph) => graph.name === name);
-  return isTaken ? say.nameTaken : null;
+  return knownGraphs.value.value?.some((graph) => graph.name === name) ? say.nameTaken : null;
 }

@@ -1,7 +1,7 @@
 // A shared answer, for a frame of another page.
 
 import { useEffect } from "preact/hooks";
-import { runOf } from "../api/ask.ts";
+import { contextOf, runOf } from "../api/ask.ts";
 import type { PageProps } from "../app/App.tsx";
 import { graphTitle, knownGraphs } from "../app/known.ts";
 import { formatTime } from "../i18n/index.ts";
@@ -12,6 +12,7 @@ import { HeadlineView, wantsPlaces } from "./HeadlineView.tsx";
 
 export function EmbedPage({ id }: PageProps) {
   const { value: run, problem, again } = useFetched(id, () => runOf(id));
+  const { value: context } = useFetched(`${id} context`, () => contextOf(id));
   useEffect(knownGraphs.need, []);
   if (!run?.answer) return <ProblemNote {...{ problem, again }} />;
   const answer = { ...run.answer, sparql: null };
@@ -23,7 +24,7 @@ export function EmbedPage({ id }: PageProps) {
         {run.question}
       </h1>
       <HeadlineView {...{ answer, graph }} />
-      <Result {...{ answer, graph, wantsMap }} runId={null} />
+      <Result {...{ answer, graph, wantsMap }} leftOut={context?.left_out ?? 0} runId={null} />
       <p class="small">
         <a href={`/run/${id}`}>
           {joinWithDots(graphTitle(graph), formatTime(run.created), "askgraph")}

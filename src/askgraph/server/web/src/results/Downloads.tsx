@@ -73,15 +73,16 @@ function saveRows({ runId, graph, heads }: Source, format: string, search = "") 
 interface PartNoteProps extends Omit<Source, "runId"> {
   readonly text: string;
   readonly runId: string | null;
+  readonly isEnd: boolean;
 }
 
 /** The note that not all rows are here, with a file of all if there is one. */
-export function PartNote({ text, runId, ...of }: PartNoteProps) {
+export function PartNote({ text, runId, isEnd, ...of }: PartNoteProps) {
   const [attempt, problem] = useAttempt();
   const save = () => runId && void attempt(() => saveRows({ runId, ...of }, "csv"));
   return (
     <>
-      <p class="row muted small">
+      <p class={isEnd ? "row note warn" : "row muted small"}>
         {text} {runId && <QuietButton icon="save" onClick={save} text={say.allAsCsv} />}
       </p>
       <ProblemNote problem={problem} />

@@ -105,13 +105,15 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
   const canSort = isCut && !isPart && !isTriples && text !== "" && may("query");
   const source = useMemo(() => (canSort ? { graph, query: text } : null), [canSort, graph, text]);
   const isWhole = !isCut && !isPart && !answer.truncated && !/\bhaving\b/i.test(text);
-  const part = (by?: string) => {
+  const part = (by?: string, isEnd = false) => {
     const counts = [rows.length, result.total] as const;
     const text = by ? say.partBy(...counts, by) : say.partOnly(...counts);
-    return isCut && <PartNote {...{ text, runId, graph }} heads={titlesOf(columns)} />;
+    return isCut && <PartNote {...{ text, runId, graph, isEnd }} heads={titlesOf(columns)} />;
   };
   const origins = joinWithDots(graphTitle(graph), formatTime(new Date().toISOString()));
-  const about = [looks.question ?? "", answer.sentence || answer.words, origins].filter(Boolean);
+  const leftOut = looks.leftOut ? say.leftOut(looks.leftOut, columns[0]?.title ?? "") : "";
+  const sentence = answer.sentence || answer.words;
+  const about = [looks.question ?? "", sentence, leftOut, origins].filter(Boolean);
   const seen = isTriples
     ? Math.min(rows.length, MOST_DRAWN)
     : Math.min(result.evidence.length, MOST_DRAWN) + more.length;
@@ -199,9 +201,7 @@ export function ResultView({ answer, runId, graph, query, wantsMap, ...looks }: 
           </>
         )}
       </div>
-      {looks.leftOut !== undefined && looks.leftOut > 0 && (
-        <p class="muted small">{say.leftOut(looks.leftOut, columns[0]?.title ?? "")}</p>
-      )}
+      {leftOut && <p class="muted small">{leftOut}</p>}
     </div>
   );
 }

@@ -35,7 +35,7 @@ interface Props {
   /** What sorts more rows than the page has; null if it has all. */
   readonly source: Source | null;
   /** The note that the page has only the first rows, by a column. */
-  readonly part: (by?: string) => ComponentChildren;
+  readonly part: (by?: string, isEnd?: boolean) => ComponentChildren;
   readonly pictures: boolean;
   /** Rows that are new (null), or what they were before. */
   readonly marks?: ReadonlyMap<number, Row | null> | undefined;
@@ -93,10 +93,10 @@ export function Table({ result, columns, origin: of, source, pictures, marks, ..
       {rows.length === 0 && (
         <p class="muted small">{result.cells.length === 0 ? say.noRows : say.nothingMatches}</p>
       )}
+      {more.part(sorted ? by?.title : undefined, at === last)}
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
       )}
-      {more.part(sorted ? by?.title : undefined)}
       {result.truncated && result.total === result.cells.length && (
         <p class="note warn">{say.cutOff(result.truncated.by, result.truncated.reason)}</p>
       )}

@@ -75,8 +75,7 @@ export function placeOf(cell: CellView | null): Place | null {
 
 /** Returns the place at two numbers of degrees, null if there is no such place. */
 export function checkPlace(longitude: number, latitude: number): Place | null {
-  const sound = Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
-  return sound ? { longitude, latitude } : null;
+  return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? { longitude, latitude } : null;
 }
 
 /** Returns the address of a picture if a cell is one of http or https, else null. */
