@@ -128,8 +128,7 @@ def _build_sorted_query(tree: Query, change: ResultChange, by: str, before: Sele
     value = _create_variable(tree, split_local_name(by))
     value_pattern = Pattern(subject_variable, NamedNode(by), value)
     if tree.group_by or tree.limit:
-        columns = tuple((name, None) for name, _ in tree.columns)
-        tree = Query("SELECT", Group((tree,)), columns)
+        tree = Query("SELECT", Group((tree,)), tuple((name, None) for name, _ in tree.columns))
     for part in tree.where.elements:
         match part:
             case Pattern(subject, NamedNode(value=iri), Variable() as variable):

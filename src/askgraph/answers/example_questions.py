@@ -351,8 +351,7 @@ class _ClassSubject:
         """Ask for a map of things that mostly have coordinates, which the page draws of arrays."""
         sample = self.members[:: max(1, len(self.members) // _SAMPLE_SIZE)]
         if self.many and 0 < len(sample) <= 2 * self.reader.count_places(sample, self.predicates):
-            least = max(2, self.cls.instances // 2)
-            yield self._make_starter("start map", self.many, least=least)
+            yield self._make_starter("start map", self.many, least=max(2, self.cls.instances // 2))
 
     def ask_years(self) -> Iterator[Starter]:
         dated = any(_is_dated(p) and n >= self.cls.instances / 2 for n, p in self.predicates)

@@ -117,8 +117,7 @@ def is_shown_owner(query: Query, result: SelectResult, name: str) -> bool:
 
 
 def _find_owner(query: Query, name: str) -> Term | Variable | None:
-    patterns = _list_patterns(query)
-    return next((p.subject for p in patterns if p.object == Variable(name)), None)
+    return next((p.subject for p in _list_patterns(query) if p.object == Variable(name)), None)
 
 
 def _name_aggregate(call: Call, query: Query) -> Variable:

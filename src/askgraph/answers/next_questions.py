@@ -284,8 +284,7 @@ class _AnswerSubject:
         ]
 
     def find_neighbours(self) -> list[str]:
-        arrays = self.graph.arrays
-        for iri in self.constants if arrays else ():
+        for iri in self.constants if self.graph.arrays else ():
             classes = list_classes(iri, self.graph)
             name = self.labels.get(iri, "").casefold()
             if classes and name and name in self.question.casefold():

@@ -123,8 +123,7 @@ def find_fitting_graphs(
     counts = {name: _count_full_names(question, index) for name, index in indices.items()}
     least = max([1, *(_count_full_names(question, index) + only_better for index in current)])
     best = max(counts.values(), default=0)
-    fitting = (name for name, count in counts.items() if count == best >= least)
-    return tuple(fitting)[:_MAX_GRAPHS]
+    return tuple((name for name, count in counts.items() if count == best >= least))[:_MAX_GRAPHS]
 
 
 def _count_full_names(question: Question, names: NameIndex) -> int:

@@ -165,8 +165,7 @@ class _DirectRun:
         for key in ("entities", "literals"):
             if key not in graph.indices:
                 continue
-            hits = graph.indices[key].search(name, limit=_MAX_HITS)
-            for hit in hits:
+            for hit in graph.indices[key].search(name, limit=_MAX_HITS):
                 if name_tokens in (split_tokens(hit_name) for hit_name in hit.item.names):
                     is_text = hit.item.iri.startswith('"')
                     yield hit.item.iri if is_text else str(NamedNode(hit.item.iri))

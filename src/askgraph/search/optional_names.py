@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from pyoxigraph import Variable
 
@@ -66,6 +67,30 @@ def add_node_values(query: Query, values: Mapping[Variable, Sequence[Pattern]]) 
         added = tuple((value, None) for value in objects if isinstance(value, Variable))
         columns = (*columns[:at], *added, *columns[at:])
     return replace(query, where=Group(where), columns=columns)
+
+
+def identify_by_name(query: Query, names: Collection[Pattern]) -> Query:
+    """Return a query in which names stand for blank nodes, so that two with one name are one.
+
+    Args:
+        names: patterns from a new variable for the nodes to the one that stood for them.
+    """
+    nodes = {pattern.object: pattern.subject for pattern in names}
+
+    def change(part: Any) -> Any:
+        if not isinstance(part, Group):
+            return part
+        elements = tuple(
+            transform(item, lambda term: nodes.get(term, term))
+            if isinstance(item, Pattern)
+            else item
+            for item in part.elements
+        )
+        patterns = (item for item in elements if isinstance(item, Pattern))
+        bound = {term for pattern in patterns for term in (pattern.subject, pattern.object)}
+        return Group((*elements, *(pattern for pattern in names if pattern.subject in bound)))
+
+    return cast(Query, transform(query, change))
 
 
 def drop_optional_columns(query: Query, kept: Collection[str]) -> Query:

@@ -339,8 +339,7 @@ def resolve_operators(
     if description is not None and description.lead_word_count:
         lead = description.lead_word_count
         remaining = tuple(item for item in frame.operators if item.first >= lead)
-        describe = Operator("describe", 0, lead - 1)
-        frame = replace(frame, operators=(describe, *remaining), asks=None)
+        frame = replace(frame, operators=(Operator("describe", 0, lead - 1), *remaining), asks=None)
     if not operators:
         frame = replace(frame, operators=())
     return ResolvedQuestion(link_question_word(linked, frame, schema), frame, description)

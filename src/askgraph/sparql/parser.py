@@ -424,8 +424,7 @@ class _QueryParser:
                 self.index += 1
                 silent = word == "SERVICE" and self.skip("SILENT")
                 name = self.parse_variable_or_iri() if word in ("GRAPH", "SERVICE") else None
-                group = self.parse_group()
-                return ast.Nested(word, group, name, silent, span=(start, self.end))
+                return ast.Nested(word, self.parse_group(), name, silent, span=(start, self.end))
 
     def parse_groups(self) -> ast.Element:
         """Parse a group, or several joined by UNION; a lone sub-select is returned itself."""

@@ -227,8 +227,7 @@ def expand_sorts(sorts: Sorts, knowledge: Knowledge) -> Sorts | None:
     """
     if len(sorts) == 1:
         return sorts
-    sort_sets = [knowledge.shared_sorts.get(sort) for sort in sorts]
-    return _unite_sorts(sort_sets)
+    return _unite_sorts([knowledge.shared_sorts.get(sort) for sort in sorts])
 
 
 def _collect_claims(

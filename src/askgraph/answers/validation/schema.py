@@ -75,8 +75,7 @@ def diagnose_block(
             if other_constraint is not constraint
         ]
         variable_sorts = blocks.infer_sorts(other_constraints, knowledge, outer_sorts)[0]
-        mismatch = _StepMismatch(constraint, knowledge, text, variable_sorts)
-        for finding in mismatch.list_findings():
+        for finding in _StepMismatch(constraint, knowledge, text, variable_sorts).list_findings():
             if finding.kind is FaultKind.DIRECTION or constraint in unknown:
                 reversed_terms |= {str(constraint.subject), str(constraint.object)}
             yield finding
@@ -87,8 +86,7 @@ def diagnose_block(
         for step in constraint.steps
     }
     for pattern in block.patterns:
-        names = dict.fromkeys(blocks.iterate_predicates(pattern.predicate))
-        for iri in names:
+        for iri in dict.fromkeys(blocks.iterate_predicates(pattern.predicate)):
             if not (
                 iri in knowledge.predicates
                 or iri in step_predicates

@@ -370,8 +370,7 @@ class _ConditionChecker:
                 yield from self.check_type(left, name, right)
             case ast.Call(name="LANG", arguments=(Variable() as variable,)) if name == "=":
                 tags = self.get_languages(variable)
-                language_tag = right.value.lower()
-                if tags and language_tag not in {tag.lower() for tag in tags}:
+                if tags and right.value.lower() not in {tag.lower() for tag in tags}:
                     tag_list = ", ".join(sorted(tags)[:5])
                     message = f"no value of {variable} is in the language {right.value!r}"
                     yield (

@@ -678,8 +678,7 @@ def _state(pattern: sparql.Pattern, names: Names) -> str:
         noun = names.name_type(pattern.object.value)
         return names.phrases.say("fact class", subject, names.phrases.add_article(noun))
     entry = names.find_entry(pattern.predicate)
-    is_literal = isinstance(pattern.object, Literal)
-    if is_literal and (flag := names.describe_flag(entry, f"is {value}")):
+    if isinstance(pattern.object, Literal) and (flag := names.describe_flag(entry, f"is {value}")):
         return f"{subject} {flag}"
     if isinstance(pattern.object, Literal) and entry.unit and value[-1:].isdigit():
         value = f"{names.name_literal(pattern.object, is_measure=True)} {entry.unit}"

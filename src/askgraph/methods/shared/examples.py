@@ -279,8 +279,7 @@ def find_nearest_positions(
     best_scores: dict[int, float] = {}
     for text in texts:
         scores = _score_wordings(text, wordings, embedder or None)
-        order = sorted(range(len(wordings)), key=scores.__getitem__, reverse=True)
-        for position in order[:limit]:
+        for position in sorted(range(len(wordings)), key=scores.__getitem__, reverse=True)[:limit]:
             best_scores[position] = max(
                 best_scores.get(position, scores[position]), scores[position]
             )

@@ -252,8 +252,7 @@ def parse_query(text: str, *, repair: bool = True) -> ParsedQuery | None:
     Updates are ignored. The line `# graph: NAME` names the graph; `#+ endpoint: URL`, as in the
     published SPARQL-LLM, is read too. `# answer: ?a ?b` names the answer columns.
     """
-    blocks = _CODE_BLOCK.findall(text)
-    for block in [*reversed(blocks), text]:
+    for block in [*reversed(_CODE_BLOCK.findall(text)), text]:
         graph_match, columns_match = _GRAPH_LINE.search(block), _ANSWER_LINE.search(block)
         query = _ANSWER_LINE.sub("", _GRAPH_LINE.sub("", block))
         query = (repair_query(query).query if repair else query).strip().rstrip("`")

@@ -180,8 +180,7 @@ class PropertyVariants:
         named_ends = self._has_named_ends(p.subject_classes) + (
             p.literal or self._has_named_ends(p.object_classes)
         )
-        object_ratio = p.objects / max(1, p.triples)
-        return -named_ends, object_ratio, not p.literal, -p.triples, len(iri), iri
+        return -named_ends, p.objects / max(1, p.triples), not p.literal, -p.triples, len(iri), iri
 
     def _has_named_ends(self, ends: Sequence[tuple[str, int]]) -> bool:
         return any(iri not in self._nameless_classes for iri, _ in ends)
@@ -189,8 +188,7 @@ class PropertyVariants:
     @cached_property
     def _nameless_classes(self) -> frozenset[str]:
         """Classes whose instances have no label, such as nodes for statements."""
-        classes = self.profile.classes
-        return frozenset(c.iri for c in classes if c.nary or c.name_predicate is None)
+        return frozenset(c.iri for c in self.profile.classes if c.nary or c.name_predicate is None)
 
 
 Sort = Choice["entities", "properties"]

@@ -68,7 +68,7 @@ from askgraph.search.tokenize.question_operators import (
     Operator,
     QuestionOperators,
 )
-from askgraph.sparql import Call, Path, Pattern, Values
+from askgraph.sparql import Call, Path, Pattern, Values, find_variables
 from askgraph.sparql.vocabulary import (
     DESCRIPTION_PREDICATES,
     WIKIBASE_DEPRECATED,
@@ -496,8 +496,7 @@ def _is_aggregate_restriction(query: QueryBuilder, position: int) -> bool:
     functions = {get_function(column) for column in query.draft.columns if isinstance(column, Call)}
     names = [] if functions == {"COUNT"} else [*aggregates.AGGREGATE_FUNCTIONS, "share"]
     names += ["count"] if "COUNT" in functions else []
-    aggregate_operators = operators.get_operators(*names)
-    return bool(functions) and any(position > item.last for item in aggregate_operators)
+    return bool(functions) and any(position > item.last for item in operators.get_operators(*names))
 
 
 def choose_columns(query: QueryBuilder) -> None:
@@ -770,6 +769,7 @@ def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
         tuple(query.links),
         draft.names,
         _find_node_values(query),
+        identities=tuple(_find_identities(query)),
     )
 
 
@@ -796,6 +796,22 @@ def _find_node_values(query: QueryBuilder) -> dict[Variable, tuple[Pattern, ...]
                 draft.build_new_edge(column, number) for number in numbers[:_MAX_NODE_VALUES]
             )
     return values
+
+
+def _find_identities(query: QueryBuilder) -> Iterator[Pattern]:
+    """Yield name patterns for grouped and counted blank nodes of which several have one name."""
+    draft, graph = query.draft, query.graph
+    aggregated = (*filter(is_aggregate, draft.columns), *draft.order, *draft.having)
+    for variable in dict.fromkeys((*draft.group_keys, *find_variables(aggregated))):
+        ids = _find_ids(query, variable)
+        if ids is None or not _is_blank(query, ids):
+            continue
+        for number in sorted(query.schema.naming_predicates & graph.get_predicates(ids)):
+            bearers, texts = graph.get_edges(ids, number)
+            if len(np.unique(bearers)) == len(texts) == len(ids) > len(np.unique(texts)):
+                node = draft.create_variable(draft.hints[variable])
+                yield build_pattern(node, graph.get_predicate_iri(number), variable)
+                break
 
 
 def _find_ids(query: QueryBuilder, variable: Variable) -> Ids | None:

@@ -249,8 +249,7 @@ def _choose_group_vertex(query: QueryBuilder, counted: Vertex, operator: Operato
     ]
     if query.root in earlier_vertices or counted is query.root:
         return query.root
-    owners = (x for x in earlier_vertices if has_many_between(query, x, counted))
-    return next(owners, query.root)
+    return next((x for x in earlier_vertices if has_many_between(query, x, counted)), query.root)
 
 
 def _group_by_vertex(query: QueryBuilder, vertex: Vertex) -> None:
@@ -1368,8 +1367,7 @@ def _build_whole_query(
     where = transform(builder.draft.to_query().where, rename_variable)
     renamed_call: Call = transform(call, rename_variable)
     columns = ((get_alias(renamed_call), renamed_call), *((key, None) for key in keys))
-    group_by = tuple((key, None) for key in keys)
-    return Query("SELECT", where, columns=columns, group_by=group_by)
+    return Query("SELECT", where, columns=columns, group_by=tuple((key, None) for key in keys))
 
 
 def _build_whole(

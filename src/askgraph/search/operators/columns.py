@@ -57,8 +57,7 @@ def show_names(query: QueryBuilder) -> None:
             continue
         if query.used >> position & 1 or not query.zones.is_head(position):
             continue
-        slots = (slot for slot in query.slots if slot.first <= position <= slot.last)
-        slot = next(slots, None)
+        slot = next((slot for slot in query.slots if slot.first <= position <= slot.last), None)
         earlier = (query.find_attachment(x) for x in query.slots if x.last == position - 1)
         is_text = any(  # "director names": its texts are names
             x and not x.inverse and query.schema.get_sort(x.predicate) is ValueKind.TEXT

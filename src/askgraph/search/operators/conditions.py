@@ -284,8 +284,7 @@ def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
         return _compare_with_reference(query, operator, sign)
     used_words = operator.mask | sum(1 << position for position in quantity.positions)
     is_temporal = operator.name in ("before", "after")
-    counted_vertex = query.find_next_vertex(quantity.last, 2)
-    if counted_vertex is not None and not is_temporal:
+    if query.find_next_vertex(quantity.last, 2) is not None and not is_temporal:
         return _compare_count(query, operator, quantity, sign)
     if not is_temporal and _compare_with_unit(query, operator, quantity, sign):
         return True
@@ -672,8 +671,7 @@ def find_value_owner(
         return graph.terms.get_term(entity) if is_applicable else None
     bearers = graph.get_ends(attachment.predicate, inverse=attachment.inverse)
     for predicate in graph.count_predicates(ids, inverse=True)[0]:
-        carriers = graph.step(ids, int(predicate), inverse=True)
-        if len(intersect(carriers, bearers)):
+        if len(intersect(graph.step(ids, int(predicate), inverse=True), bearers)):
             subject = query.draft.create_variable(link.name)
             name_triple = build_pattern(
                 subject, graph.get_predicate_iri(int(predicate)), graph.terms.get_term(entity)
@@ -838,8 +836,7 @@ _HOURS_PER_DAY, _HOUR_SECONDS = 24, 3600.0
 
 
 def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:
-    profile_datatypes = query.schema.predicates[attachment.predicate].datatypes
-    if len(profile_datatypes) < 2 or attachment.path:
+    if len(query.schema.predicates[attachment.predicate].datatypes) < 2 or attachment.path:
         is_text = query.schema.get_sort(attachment.predicate) is ValueKind.TEXT_DATE
         datatype = _find_zoned_datatype(query, attachment.predicate)
         return {datatype, XSD_STRING} if is_text else {datatype}

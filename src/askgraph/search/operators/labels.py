@@ -62,8 +62,7 @@ def detect_label_request(reading: TokenizedQuestion) -> LabelRequest | None:
             continue
         if abs(nearest - at) == 1 or is_in_language or languages:
             positions = {at, nearest, *([at - 1] if is_in_language else [])}
-            before = words[max(0, at - 2) : at]
-            if any((item,) in phrases["without"] for item in before):
+            if any((item,) in phrases["without"] for item in words[max(0, at - 2) : at]):
                 is_missing = True
                 positions |= {*range(max(0, at - 2), at)}
             mask |= to_bit_mask(positions)

@@ -38,7 +38,7 @@ from askgraph.search.expand.schema import (
     sample_evenly,
 )
 from askgraph.search.link import Link
-from askgraph.search.optional_names import add_node_values, make_names_optional
+from askgraph.search.optional_names import add_node_values, identify_by_name, make_names_optional
 from askgraph.search.query_pieces import (
     TEXT,
     Value,
@@ -833,6 +833,7 @@ class QueryCandidate:
     Attributes:
         names: Thing that each variable for a name names; in `query` the names are optional.
         values: Patterns of the values of each shown blank node, which `query` shows beside it.
+        identities: Patterns from blank nodes to their names, which stand for them in `query`.
         window: Query that compares the rows of each group of `tree`, with the same columns; it is
             asked in its place.
         terms: Virtual terms of `tree` that `query` expands, by IRI.
@@ -853,6 +854,7 @@ class QueryCandidate:
     links: tuple[Link, ...] = ()  # links that operators and columns use, beside those of `state`
     names: Mapping[Variable, Variable] = field(default_factory=dict)
     values: Mapping[Variable, tuple[Pattern, ...]] = field(default_factory=dict)
+    identities: tuple[Pattern, ...] = ()
     score: float = 0.0  # score of the ranking
     features: dict[str, float] = field(default_factory=dict)  # features of the ranking by name
     window: Query | None = None
@@ -879,6 +881,7 @@ class QueryCandidate:
         if self.window is not None:
             return self.window
         tree = make_names_optional(self.tree, self.names) if self.names else self.tree
+        tree = identify_by_name(tree, self.identities) if self.identities else tree
         return add_node_values(tree, self.values) if self.values else tree
 
     @cached_property
@@ -1308,8 +1311,7 @@ class QueryBuilder:
         if noun == len(self.question.tokens) or self.used >> noun & 1:
             return None
         kinds = get_word_kinds(self.question.tokens[noun].stem)
-        ids = self.get_vertex_ids(self.root)
-        if not kinds or not self.lookups.is_resource(ids):
+        if not kinds or not self.lookups.is_resource(self.get_vertex_ids(self.root)):
             return None
         numbers = [
             number

@@ -270,8 +270,7 @@ def negate_values(query: QueryBuilder) -> None:
     if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return
     [value] = shown_variables
-    patterns = query.draft.patterns
-    value_patterns = [x for x in patterns if (x.subject, x.object) == (root, value)]
+    value_patterns = [x for x in query.draft.patterns if (x.subject, x.object) == (root, value)]
     if (
         not value_patterns
         or _has_unique_values(query, value_patterns[0])
@@ -462,8 +461,7 @@ def _add_copy(query: QueryBuilder, link: Link, beside: range) -> bool:
         if len(node.terms) == 1 and node.link is not None and node.link.positions[-1] in beside
     }
     for triple in query.draft.patterns:
-        ends = (triple.subject, triple.object)
-        first = next((end for end in ends if end in first_terms), None)
+        first = next((end for end in (triple.subject, triple.object) if end in first_terms), None)
         number = query.schema.get_predicate_number(get_predicate(triple))
         if first is None or number is None:
             continue

@@ -879,8 +879,7 @@ def require_unfinished(query: QueryBuilder, span: VertexSpan) -> bool:
     if bool((starts >= today + 1).any()):
         start = query.attach(build_unnamed_attachment(span.vertex, span.start))
         query.draft.filters.append(_bound_day(query, start, "<=", today, span.start))
-    has_future_ends = bool((ends[ends < _UNKNOWN_DAY] >= today).any())
-    end_bound = today if has_future_ends else None
+    end_bound = today if (ends[ends < _UNKNOWN_DAY] >= today).any() else None
     _require_no_end_before(query, span, end_bound, all_have_ends=False)
     _consume_span_names(query, span)
     query.narrow_vertex(span.vertex, matching_ids)
