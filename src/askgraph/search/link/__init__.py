@@ -679,7 +679,8 @@ def _find_related_variants(
             )
     for end in range(at + 2, min(at + _MAX_COUNTRY_WORDS, len(reading.tokens)) + 1):
         stems = tuple(token.stem for token in reading.tokens[at:end])
-        for match in lexicon.find_country_matches(stems, index):
+        is_in_names = None not in map(index.find_word, stems)
+        for match in () if is_in_names else lexicon.find_country_matches(stems, index):
             yield from (Variant(position, *match) for position in range(at, end))
     schema = lexicon.get_schema_words(index).numbers
     if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):

@@ -799,12 +799,12 @@ def _find_node_values(query: QueryBuilder) -> dict[Variable, tuple[Pattern, ...]
 
 
 def _find_identities(query: QueryBuilder) -> Iterator[Pattern]:
-    """Yield name patterns for grouped and counted blank nodes of which several have one name."""
+    """Yield name patterns for linked blank nodes with shared names; others are rows of a table."""
     draft, graph = query.draft, query.graph
     aggregated = (*filter(is_aggregate, draft.columns), *draft.order, *draft.having)
     for variable in dict.fromkeys((*draft.group_keys, *find_variables(aggregated))):
         ids = _find_ids(query, variable)
-        if ids is None or not _is_blank(query, ids):
+        if ids is None or not (_is_blank(query, ids) and graph.get_predicates(ids, inverse=True)):
             continue
         for number in sorted(query.schema.naming_predicates & graph.get_predicates(ids)):
             bearers, texts = graph.get_edges(ids, number)
