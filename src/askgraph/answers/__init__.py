@@ -297,9 +297,8 @@ class AnswerBuilder:
                 if not result.rows:
                     from askgraph.answers.why_empty import explain_empty_result  # few are empty
 
-                    language = self.languages[0]
                     return empty, await explain_empty_result(
-                        query, endpoint, labels=labels, language=language
+                        query, endpoint, labels=labels, language=self.languages[0]
                     )
                 if number := self.evidence_rows:
                     return await fetch_evidence(query, result, endpoint, rows=number), None

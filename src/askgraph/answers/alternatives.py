@@ -117,9 +117,8 @@ class _AlternativeFinder:
     ) -> SolutionCounts:
         same_name, similar_name = list[str](), list[str]()
         if isinstance(part.term, NamedNode):
-            label = _get_label(part.term, labels)
             same_name, similar_name = await asyncio.to_thread(
-                _find_by_name, label, _NAME_KINDS[part.kind], self.graph
+                _find_by_name, _get_label(part.term, labels), _NAME_KINDS[part.kind], self.graph
             )
             same_name = [
                 *self.other_meanings.get(part.term.value, ())[: self.limit // 2],

@@ -150,6 +150,7 @@ Ids = NDArray[np.int32]
 _BLOCK_SIZE = 65_536  # terms that are encoded together
 _KIND_SAMPLE_SIZE = 5_000  # texts whose kinds are compared with those of today
 _PROGRESS_BATCH_SIZE = 50_000  # triples between two progress reports
+_MAX_FLATTENED_TRIPLES = 1_000_000  # of a graph whose lists are flattened
 _MIN_MARKED_COUNT, _MAX_SPARSE_RATIO = 10_000, 32
 """Sets of more ids than this, and at least one in 32 of all ids, use a boolean mask."""
 _MAX_DIRECT_NODES, _MAX_DIRECT_EDGES = 8, 256
@@ -215,6 +216,36 @@ class GraphArrays:
             ends = self.subjects[start:end].tolist(), self.objects[start:end].tolist()
             for subject, value in zip(*ends, strict=True):
                 yield get_text(subject), predicate, get_text(value)
+
+    @cached_property
+    def list_predicates(self) -> frozenset[str]:
+        """IRIs of the predicates of data that lead to RDF lists; empty for a very large graph."""
+        first = self.get_predicate_number(v.RDF_FIRST)
+        if first is None or len(self) > _MAX_FLATTENED_TRIPLES:
+            return frozenset()
+        cells = self.get_ends(first)
+        ends = ((n, self.get_ends(n, inverse=True)) for n in range(len(self.predicates)))
+        iris = (self.get_predicate_iri(n) for n, ids in ends if len(intersect(ids, cells)))
+        return frozenset(iri for iri in iris if not iri.startswith((v.RDF, v.OWL, v.SH)))
+
+    @cached_property
+    def flattened(self) -> "GraphArrays":
+        """The arrays with links to the members of lists in place of those to the lists."""
+        first, following = map(self.get_predicate_number, (v.RDF_FIRST, v.RDF_REST))
+        if first is None or following is None or not self.list_predicates:
+            return self
+        predicates = self.predicates.repeat(np.diff(self.predicate_offsets))
+        edges = np.stack((self.subjects, predicates, self.objects), axis=1)
+        lists = [term for iri in self.list_predicates if (term := self.terms.find_iri(iri))]
+        is_list = np.isin(predicates, lists) & np.isin(self.objects, self.get_ends(first))
+        links = [
+            (subject, predicate, member)
+            for subject, predicate, head in edges[is_list].tolist()
+            for further in [self.compute_closure(np.array([head], np.int32), following)]
+            for member in self.step(np.union1d(further, [head]).astype(np.int32), first)
+        ]
+        edges = np.concatenate((edges[~is_list], np.array(links, dtype=np.int32)))
+        return _arrange(self.terms, edges, complete=self.complete)
 
     def drop_predicates(self, iris: Iterable[str]) -> Self:
         """Return the arrays without the triples of some predicates."""

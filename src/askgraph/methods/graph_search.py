@@ -118,8 +118,7 @@ class GraphSearch(SearchLimits):
         starts_with_operator = any(item.first == 0 for item in proposal.operators.operators)
         if not question.before and (starts_with_operator or not isinstance(outcome, Answer)):
             outcome = _refuse_change(question, run.graph, proposal) or outcome
-        requests = sum(run.endpoint.requests for run in runs)
-        usage = Usage(time.perf_counter() - started, requests)
+        usage = Usage(time.perf_counter() - started, sum(run.endpoint.requests for run in runs))
         yield replace(outcome, usage=usage)
 
     async def _find_outcome(self, question: Question, graph: KnowledgeGraph) -> Outcome:

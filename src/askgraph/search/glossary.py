@@ -5,7 +5,7 @@ queries contain the classes themselves.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import chain
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.endpoint import Endpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, TripleTexts, build_arrays
@@ -27,20 +28,6 @@ from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import build_pattern, get_alias
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.sparql import (
-    Call,
-    Element,
-    Group,
-    Nested,
-    Path,
-    Pattern,
-    Query,
-    Term,
-    Union,
-    find_calls,
-    transform,
-    walk,
-)
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite.virtual import DefinedTerm
 from askgraph.sparql.serializer import to_text
@@ -246,7 +233,7 @@ def restore_classes(
     classes_by_iri = {item.iri: item.classes for item in words if item.classes}
 
     def replace_virtual_class(node: Any) -> Any:
-        if isinstance(node, Pattern) and isinstance(node.object, NamedNode):
+        if isinstance(node, ast.Pattern) and isinstance(node.object, NamedNode):
             patterns = [
                 build_pattern(
                     node.subject,
@@ -259,14 +246,21 @@ def restore_classes(
             return _build_union(patterns, schema) if patterns else node
         return node
 
+    return rewrite(candidates, replace_virtual_class)
+
+
+def rewrite(
+    candidates: Iterable[QueryCandidate], change: Callable[[Any], Any]
+) -> Iterator[QueryCandidate]:
+    """Yield the candidates with each node of their queries changed."""
     for item in candidates:
-        tree, window = transform((item.tree, item.window), replace_virtual_class)
+        tree, window = ast.transform((item.tree, item.window), change)
         yield replace(item, tree=tree, window=window)
 
 
-def _build_union(patterns: Sequence[Pattern], schema: Schema) -> Element:
+def _build_union(patterns: Sequence[ast.Pattern], schema: Schema) -> ast.Element:
     """Return what matches any of these patterns, each subject once."""
-    union = Union(tuple(Group((item,)) for item in patterns))
+    union = ast.Union(tuple(ast.Group((item,)) for item in patterns))
     members = [
         schema.get_instances(item.object.value)
         for item in patterns
@@ -276,7 +270,7 @@ def _build_union(patterns: Sequence[Pattern], schema: Schema) -> Element:
     subject = patterns[0].subject
     if is_disjoint or not isinstance(subject, Variable):
         return union
-    return Query("SELECT", Group((union,)), ((subject, None),), distinct=True)
+    return ast.Query("SELECT", ast.Group((union,)), ((subject, None),), distinct=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,26 +343,30 @@ class DefinitionSearch:
             values = tuple(value for value in item.shown if get_alias(value) in columns)
             yield replace(item, tree=tree, shown=values or item.shown, terms=self.terms)
 
-    def _state_classes(self, tree: Query, class_iris: Set[str], schema: Schema) -> Query:
+    def _state_classes(self, tree: ast.Query, class_iris: Set[str], schema: Schema) -> ast.Query:
         """State the classes that a question names, if it aggregates a measure."""
-        if not self.touched or not any(call.is_aggregate for call in find_calls(tree.columns)):
+        if not self.touched or not any(call.is_aggregate for call in ast.find_calls(tree.columns)):
             return tree
-        patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
+        patterns = [item for item in tree.where.elements if isinstance(item, ast.Pattern)]
         typed = {item.subject for item in patterns if item.predicate == _TYPE}
-        for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
+        for variable in dict.fromkeys(
+            node for node in ast.walk(tree) if isinstance(node, Variable)
+        ):
             for cls in self._find_classes(variable, patterns, schema) & class_iris:
                 if variable not in typed:
-                    tree = _insert_pattern(tree, variable, Pattern(variable, _TYPE, NamedNode(cls)))
+                    tree = _insert_pattern(
+                        tree, variable, ast.Pattern(variable, _TYPE, NamedNode(cls))
+                    )
         return tree
 
-    def _drop_summed(self, tree: Query) -> Query:
+    def _drop_summed(self, tree: ast.Query) -> ast.Query:
         """Return a query without the single values of a measure that it sums up."""
         summed = {
             value.arguments[0]
             for _, value in tree.columns
-            if isinstance(value, Call) and value.name == "SUM" and value.arguments
+            if isinstance(value, ast.Call) and value.name == "SUM" and value.arguments
         }
-        patterns = [item for item in tree.where.elements if isinstance(item, Pattern)]
+        patterns = [item for item in tree.where.elements if isinstance(item, ast.Pattern)]
         carriers = {item.subject for item in patterns if item.object in summed}
         typed = {item.subject for item in patterns if item.predicate == _TYPE}
         dropped = summed | (carriers - typed)
@@ -378,36 +376,36 @@ class DefinitionSearch:
         groups = tuple((key, name) for key, name in tree.group_by if key not in dropped)
         return replace(tree, columns=columns, group_by=groups)
 
-    def _add_filters(self, tree: Query, schema: Schema) -> Query:
+    def _add_filters(self, tree: ast.Query, schema: Schema) -> ast.Query:
         """Add the default filters of the classes that a query asks for, counts or measures."""
         added = []
         for entry in self.glossary.definitions:
             if not entry.definition.default or entry in self.lifted:
                 continue
             term = self.terms[entry.iri]
-            patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
+            patterns = [node for node in ast.walk(tree) if isinstance(node, ast.Pattern)]
             for variable in self._list_asked(tree, schema, term.cls):
                 if not any(
                     self._is_decided(item, term) for item in patterns if item.subject == variable
                 ):
                     added.append((variable, entry.iri))
         for variable, iri in added:
-            tree = _insert_pattern(tree, variable, Pattern(variable, _TYPE, NamedNode(iri)))
+            tree = _insert_pattern(tree, variable, ast.Pattern(variable, _TYPE, NamedNode(iri)))
         return tree
 
-    def _is_decided(self, pattern: Pattern, term: DefinedTerm) -> bool:
+    def _is_decided(self, pattern: ast.Pattern, term: DefinedTerm) -> bool:
         """Return whether a pattern of a query already decides what a default filter does."""
-        names = (node.value for node in walk(pattern) if isinstance(node, NamedNode))
+        names = (node.value for node in ast.walk(pattern) if isinstance(node, NamedNode))
         terms = {name: self.terms.get(name) for name in names}
         plain = [term for term in terms.values() if term is not None and term.value is None]
         iris = {*terms, *(iri for term in plain for iri in term.conditions)}
         return term.iri in iris or not iris.isdisjoint(term.predicates - {RDF_TYPE})
 
-    def _list_asked(self, tree: Query, schema: Schema, cls: str) -> Iterator[Variable]:
+    def _list_asked(self, tree: ast.Query, schema: Schema, cls: str) -> Iterator[Variable]:
         """Yield the variables of a class that a query asks for, counts, ranks or measures."""
-        patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
-        targets: set[Term] = {
-            node for node in walk((tree.columns, tree.group_by)) if isinstance(node, Variable)
+        patterns = [node for node in ast.walk(tree) if isinstance(node, ast.Pattern)]
+        targets: set[ast.Term] = {
+            node for node in ast.walk((tree.columns, tree.group_by)) if isinstance(node, Variable)
         }
         targets |= {
             item.subject
@@ -416,17 +414,19 @@ class DefinitionSearch:
         }
         if tree.form == "ASK":
             targets |= {item.subject for item in patterns if item.predicate == _TYPE}
-        for variable in dict.fromkeys(node for node in walk(tree) if isinstance(node, Variable)):
+        for variable in dict.fromkeys(
+            node for node in ast.walk(tree) if isinstance(node, Variable)
+        ):
             if variable in targets and cls in self._find_classes(variable, patterns, schema):
                 yield variable
 
     def _find_classes(
-        self, variable: Variable, patterns: Sequence[Pattern], schema: Schema
+        self, variable: Variable, patterns: Sequence[ast.Pattern], schema: Schema
     ) -> frozenset[str]:
         """Return the classes that a variable surely has: stated, or the only one of an edge."""
         classes = set()
         for item in patterns:
-            is_typed = item.predicate == _TYPE or isinstance(item.predicate, Path)
+            is_typed = item.predicate == _TYPE or isinstance(item.predicate, ast.Path)
             if is_typed and item.subject == variable and isinstance(item.object, NamedNode):
                 iri = item.object.value
                 classes.add(self.terms[iri].cls if iri in self.terms else iri)
@@ -441,7 +441,7 @@ class DefinitionSearch:
                     classes.add(counts[0][0])
         return frozenset(classes)
 
-    def _apply_row_rules(self, tree: Query) -> Query:
+    def _apply_row_rules(self, tree: ast.Query) -> ast.Query:
         """Return a list with the order and number of rows that its class has by definition."""
         variables = [name for name, value in tree.columns if value is None]
         is_list = tree.form == "SELECT" and len(variables) == len(tree.columns)
@@ -450,7 +450,7 @@ class DefinitionSearch:
         types = {
             item.object.value
             for item in tree.where.elements
-            if isinstance(item, Pattern)
+            if isinstance(item, ast.Pattern)
             and (item.subject, item.predicate) == (variables[0], _TYPE)
             and isinstance(item.object, NamedNode)
         }
@@ -460,32 +460,33 @@ class DefinitionSearch:
                 continue
             if rule.order:
                 key = Variable("order_key")
-                pattern = Pattern(variables[0], NamedNode(rule.order.lstrip("-")), key)
-                elements = (*tree.where.elements, Nested("OPTIONAL", Group((pattern,))))
+                pattern = ast.Pattern(variables[0], NamedNode(rule.order.lstrip("-")), key)
+                elements = (*tree.where.elements, ast.Nested("OPTIONAL", ast.Group((pattern,))))
                 order = ((key, rule.order.startswith("-")),)
-                tree = replace(tree, where=Group(elements), order=order, distinct=False)
+                tree = replace(tree, where=ast.Group(elements), order=order, distinct=False)
             tree = replace(tree, limit=rule.limit or None)
         return tree
 
 
-def _insert_pattern(tree: Query, variable: Variable, pattern: Pattern) -> Query:
+def _insert_pattern(tree: ast.Query, variable: Variable, pattern: ast.Pattern) -> ast.Query:
     """Insert a pattern into the first group that has a pattern of a variable."""
     is_inserted = False
 
     def insert(node: Any) -> Any:
         nonlocal is_inserted
         if (
-            isinstance(node, Group)
+            isinstance(node, ast.Group)
             and not is_inserted
             and any(
-                isinstance(x, Pattern) and variable in (x.subject, x.object) for x in node.elements
+                isinstance(x, ast.Pattern) and variable in (x.subject, x.object)
+                for x in node.elements
             )
         ):
             is_inserted = True
             return replace(node, elements=(pattern, *node.elements))
         return node
 
-    changed: Query = transform(tree, insert)
+    changed: ast.Query = ast.transform(tree, insert)
     return changed
 
 

@@ -6,13 +6,15 @@ over arrays, off the event loop.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from pyoxigraph import NamedNode
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
@@ -43,6 +45,7 @@ from askgraph.search.link.lexicon import quote_function_words, space_names
 from askgraph.search.link.meaning_linking import link_by_meaning
 from askgraph.search.link.spelling import correct_spelling
 from askgraph.search.operators import build_candidates
+from askgraph.search.query_pieces import get_predicate
 from askgraph.search.rank import RankedCandidates, load_weights, rank
 from askgraph.search.rank.faults import demote_faulty
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
@@ -61,7 +64,8 @@ from askgraph.search.tokenize.requests import (
     move_topic,
 )
 from askgraph.search.tokenize.word_lists import LANGUAGES_WITH_CAPITAL_NOUNS
-from askgraph.sparql.vocabulary import DURATION_DATATYPES
+from askgraph.sparql import Path, Pattern
+from askgraph.sparql.vocabulary import DURATION_DATATYPES, RDF_FIRST, RDF_REST
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
@@ -137,6 +141,14 @@ async def propose(
     return proposal
 
 
+def _restore_list(node: Any, predicates: Set[str]) -> Any:
+    """Return the pattern to the members of a list, which the search links directly."""
+    if not isinstance(node, Pattern) or get_predicate(node) not in predicates:
+        return node
+    cells = Path("*", (NamedNode(RDF_REST),))
+    return replace(node, predicate=Path("/", (node.predicate, cells, NamedNode(RDF_FIRST))))
+
+
 def propose_from_links(
     linked: LinkedQuestion,
     schema: Schema,
@@ -158,6 +170,9 @@ def propose_from_links(
         weights: the weights of the ranking; the package's if None.
     """
     weights = load_weights("") if weights is None else weights
+    lists = schema.graph.list_predicates
+    if lists:
+        schema = build_schema(schema.graph.flattened, schema.profile)
     heads = find_class_heads(linked, schema)
     if heads:
         linked, schema = glossary.unite_class_heads(linked, heads, schema)
@@ -169,6 +184,9 @@ def propose_from_links(
     operators_of_words = replace(question.operators, operators=explicit)
     proposal = rank(candidates, question.linked, operators_of_words, schema, weights)
     proposal = demote_faulty(proposal, weights["faulty"])
+    if lists:
+        restored = glossary.rewrite(proposal.candidates, partial(_restore_list, predicates=lists))
+        proposal = replace(proposal, candidates=tuple(restored))
     return _restore_classes(proposal, heads) if heads else proposal
 
 

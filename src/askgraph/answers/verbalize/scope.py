@@ -174,6 +174,8 @@ def _split_steps(pattern: ast.Pattern, number: int) -> Iterator[ast.Pattern]:
             up,
         ) == _KINDS:
             yield ast.Pattern(pattern.subject, NamedNode(v.RDF_TYPE), pattern.object)
+        case ast.Path("/", (inner, ast.Path("*"), NamedNode(value=v.RDF_FIRST))):
+            yield from _split_steps(ast.Pattern(pattern.subject, inner, pattern.object), number)
         case ast.Path(operator="/", parts=parts):
             ends: list[ast.Term] = [Variable(f"__{number}_{at}") for at in range(1, len(parts))]
             for part, start, end in zip(
@@ -449,8 +451,7 @@ def _list_equals(expression: ast.Expression) -> list[tuple[ast.Expression, ast.E
 def fold_names(query: ast.Query, graph: KnowledgeGraph) -> tuple[ast.Query, dict[str, str]]:
     """Return a query with IRIs in place of things that it only finds by their names, and the names.
 
-    "The birth date of Ann" means the same as "… of a person whose name is Ann", and "whose role is
-    author" as "whose role's name is author".
+    "The birth date of Ann" means the same as "… of a person whose name is Ann".
     """
     naming = {p.iri: p.triples <= p.objects for p in graph.profile.predicates if p.naming == "name"}
     columns = {*ast.walk((query.columns, query.group_by, query.having, query.order))}

@@ -304,13 +304,12 @@ class _GuidedRun:
         consulted = {
             name: self.charge_method(member) for name, member in self.consulted_methods.items()
         }
-        graphs = [replace(member.base, endpoint=member.counted) for member in self.graphs.graphs]
         return VotingPanel(
             judge,
             voices,
             question=self.question,
             others=consulted,
-            graphs=graphs,
+            graphs=[replace(member.base, endpoint=member.counted) for member in self.graphs.graphs],
             account=self.account,
         )
 

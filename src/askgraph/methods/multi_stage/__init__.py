@@ -215,12 +215,11 @@ class _MultiStageRun:
         async for step in self.find_predicates(linked_context):
             yield step
         yield await self.build_findings(linked_context, self.predicates)
-        terms = (self.entities, self.predicates)
         usable_predicates, reach = await record_or_replay(
             "meeting",
             tuple[_ListedTerms, str],
             partial(self.restrict_predicates, linked_context),
-            terms,
+            (self.entities, self.predicates),
         )
         if self.method.restrict or self.method.near:
             yield await self.build_findings(linked_context, usable_predicates)

@@ -307,8 +307,7 @@ async def run_with_usage(
                         outcome = replace(outcome, interpretation=text)
     except BudgetSpent as problem:
         outcome = Refusal(f"No answer was found: {problem}.")
-    seconds = time.perf_counter() - start_time
-    usage = get_usage(run.account, seconds=seconds, requests=requests())
+    usage = get_usage(run.account, seconds=time.perf_counter() - start_time, requests=requests())
     yield replace(outcome, usage=usage)
 
 

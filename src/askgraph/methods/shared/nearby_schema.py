@@ -129,9 +129,8 @@ async def _find_graph_classes(
     if index is None:
         context = linked.context
         iris = [cls.iri for cls in _select_classes(context.graph.profile)]
-        languages = [context.language, "en"]
         descriptions = await fetch_term_descriptions(
-            iris, context.graph, languages, timeout=context.limits.timeout
+            iris, context.graph, [context.language, "en"], timeout=context.limits.timeout
         )
         resources: list[Resource] = []
         words_by_class: defaultdict[str, list[str]] = defaultdict(list)

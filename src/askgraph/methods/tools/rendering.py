@@ -161,8 +161,7 @@ async def fetch_labels(context: Context, iris: Iterable[str]) -> dict[str, str]:
     Classes that share a label are left out if their IRIs are readable.
     """
     languages = [context.language, "en"]
-    timeout = context.limits.timeout
-    labels = await fetch_term_labels(iris, context.graph, languages, timeout=timeout)
+    labels = await fetch_term_labels(iris, context.graph, languages, timeout=context.limits.timeout)
     classes = {cls.iri for cls in context.graph.profile.classes} & labels.keys()
     label_counts = Counter(labels[iri].casefold() for iri in classes)
     ambiguous_iris = {

@@ -96,7 +96,6 @@ _MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
 _MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
 _MAX_ENDING_LENGTH = 4  # letters of an ending at most
 _MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
-_MAX_COUNTRY_WORDS = 5  # words of a country's name
 _MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up without inflection
 
 
@@ -677,7 +676,7 @@ def _find_related_variants(
             yield from (
                 Variant(at, *match) for match in lexicon.find_country_matches((word,), index)
             )
-    for end in range(at + 2, min(at + _MAX_COUNTRY_WORDS, len(reading.tokens)) + 1):
+    for end in range(at + 2, min(at + 5, len(reading.tokens)) + 1):  # names of up to five words
         stems = tuple(token.stem for token in reading.tokens[at:end])
         is_in_names = None not in map(index.find_word, stems)
         for match in () if is_in_names else lexicon.find_country_matches(stems, index):

@@ -627,10 +627,9 @@ def bound_group_count(query: QueryBuilder, quantity: Quantity, sign: str) -> boo
 def _is_used_by_aggregate(query: QueryBuilder, operator: Operator) -> bool:
     """Return whether an aggregate beside a count uses its number: "the average number of"."""
     question = query.question
-    aggregates = query.operators.get_operators("average", "sum", "minimum", "maximum")
     gaps = (
         range(min(aggregate.last, operator.last) + 1, max(aggregate.first, operator.first))
-        for aggregate in aggregates
+        for aggregate in query.operators.get_operators("average", "sum", "minimum", "maximum")
     )
     conjunctions = question.word_list.conjunctions
     if not any(
@@ -888,8 +887,7 @@ def _find_aggregated_variables(
     )
     if slot is not None and attachment is not None:
         listable = query.operators.get_operators(*LISTABLE_OPERATORS)
-        joined = list_joined_operators(query, operator)
-        is_shared = joined[-1].first > operator.first or any(
+        is_shared = list_joined_operators(query, operator)[-1].first > operator.first or any(
             0 < candidate.first - operator.last <= MAX_TOKENS_BESIDE and candidate.last < slot.first
             for candidate in listable
         )

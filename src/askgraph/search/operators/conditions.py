@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.graph.arrays import Ids, intersect
 from askgraph.graph.literals import ValueKind, split_literal, to_day_number
 from askgraph.index.names import ItemKind
@@ -82,17 +83,6 @@ from askgraph.search.tokenize.question_operators import (
     find_text_holder,
 )
 from askgraph.search.tokenize.word_lists import get_shared_words
-from askgraph.sparql import (
-    Call,
-    Element,
-    Filter,
-    Group,
-    Pattern,
-    Term,
-    find_variables,
-    transform,
-    walk,
-)
 from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     XSD_DATE_TIME,
@@ -113,10 +103,9 @@ def apply_text_condition(query: QueryBuilder, operator: Operator, function: str)
     if attachment is None or not _require_text(query, attachment, function, text_positions):
         return False
     text_kind_words = query.question.word_list.text_words["kinds"]
-    gap_positions = range(operator.last, text_positions.start)
     query.consume_tokens(
         position
-        for position in gap_positions
+        for position in range(operator.last, text_positions.start)
         if query.question.folded_words[position] in text_kind_words
     )
     return True
@@ -438,7 +427,7 @@ def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, 
     if counted_variable is None:
         return False
     count = build_aggregate("COUNT", counted_variable, distinct=True)
-    query.draft.having.append(Call(sign, (count, to_number_term(quantity.value))))
+    query.draft.having.append(ast.Call(sign, (count, to_number_term(quantity.value))))
     query.notes += [FEW_NOTE] if sign in ("<", "<=") else []
     if not query.draft.group_keys:
         group_for_count(query, counted_variable, operator)
@@ -609,7 +598,7 @@ def _compare_with_aggregate(
     member_value = query.draft.create_variable(query.draft.hints[variable])
     member = query.draft.create_variable("other")
     iri = query.graph.get_predicate_iri(attachment.predicate)
-    members: tuple[Element, ...] = (build_pattern(member, iri, member_value),)
+    members: tuple[ast.Element, ...] = (build_pattern(member, iri, member_value),)
     if attachment.vertex.node.cls is not None:
         members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
     function = AGGREGATE_FUNCTIONS.get(aggregate_operator.name) or (
@@ -618,7 +607,7 @@ def _compare_with_aggregate(
     cast, filters = get_cast(query, variable), len(query.draft.filters)
     cast_value(query, variable)  # texts among the numbers are filtered out here and there
     text_filters = tuple(query.draft.filters[filters:])
-    members += transform(text_filters, lambda node: member_value if node == variable else node)
+    members += ast.transform(text_filters, lambda node: member_value if node == variable else node)
     subquery = build_aggregate_query(member_value, members, function, cast=cast)
     query.draft.subqueries.append(subquery)
     query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
@@ -655,7 +644,7 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
         sign = "<" if sign == ">" else ">"
     cast = get_cast(query, value)
     sides = build_cast(cast, value), build_cast(cast, entity_value)
-    query.draft.filters.append(Filter(Call(sign, sides)))
+    query.draft.filters.append(ast.Filter(ast.Call(sign, sides)))
     query.consume_attachment(attachment)
     query.consume_link(link)
     return True
@@ -663,7 +652,7 @@ def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, si
 
 def find_value_owner(
     query: QueryBuilder, link: Link, entity: int, attachment: Attachment
-) -> Term | None:
+) -> ast.Term | None:
     """Return the term with the value to compare: an entity itself, or a node with this name."""
     ids, graph = np.array([entity], dtype=np.int32), query.graph
     if link.kind is ItemKind.ENTITY:
@@ -982,23 +971,23 @@ def _is_quantified(query: QueryBuilder, start: int, link: Link) -> bool:
 
 
 def _build_universal(
-    query: QueryBuilder, candidate: QueryCandidate, thing: Term, link: Link, start: int
-) -> Group | None:
+    query: QueryBuilder, candidate: QueryCandidate, thing: ast.Term, link: Link, start: int
+) -> ast.Group | None:
     """Build the condition that all things of a class meet the others; None if it is not clear."""
     reading, lists = query.question, query.question.word_list
     is_transitive = query.schema.has_subclass_instances(link.target)
     cls = build_pattern(thing, RDF_TYPE, NamedNode(link.target), is_transitive=is_transitive)
     parts = [part for part in candidate.tree.where.elements if part != cls]
-    is_plain = all(isinstance(part, Pattern | Filter) for part in parts)
+    is_plain = all(isinstance(part, ast.Pattern | ast.Filter) for part in parts)
     if not (is_plain and isinstance(thing, Variable)) or query.operators.get_operators("not"):
         return None  # "not all" is not "all not"
-    variables = [{*find_variables(part)} - {thing} for part in parts]
-    tokens: dict[Group, list[int]] = {}
+    variables = [{*ast.find_variables(part)} - {thing} for part in parts]
+    tokens: dict[ast.Group, list[int]] = {}
     for part, names in zip(parts, variables, strict=True):
         reached = connect_variables(names, variables)
         pairs = zip(parts, variables, strict=True)
-        group = Group(tuple(x for x, others in pairs if x is part or others & reached))
-        terms = {str(x).strip("<>") for x in walk(group) if isinstance(x, NamedNode | Literal)}
+        group = ast.Group(tuple(x for x, others in pairs if x is part or others & reached))
+        terms = {str(x).strip("<>") for x in ast.walk(group) if isinstance(x, NamedNode | Literal)}
         links = [x for x in candidate.iterate_links() if x.target.strip("<>") in terms]
         tokens[group] = [at for x in links for at in x.positions]
     first, last = link.positions[0], link.positions[-1]
@@ -1014,4 +1003,4 @@ def _build_universal(
                 return None
     required = [x for group in tokens if group not in chosen for x in group.elements]
     outer = [cls, *(x for group in chosen for x in group.elements)]
-    return Group((build_not_exists(*outer, build_not_exists(*required)),)) if required else None
+    return ast.Group((build_not_exists(*outer, build_not_exists(*required)),)) if required else None

@@ -85,10 +85,9 @@ def apply_superlative(query: QueryBuilder, operator: Operator) -> bool:
         is_sole_request(query, operator) and query.operators.asks is None
     )
     slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS if is_own_column else 2)
-    has_count = has_count_before(query, operator)
     if (
         is_only_request
-        and not has_count
+        and not has_count_before(query, operator)
         and query.find_attachment(slot, sorts=MEASURED_SORTS) is not None
     ):
         return apply_aggregate(query, operator, "MAX" if measure.is_upward else "MIN")
@@ -263,10 +262,9 @@ def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex 
     slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE) if vertex is None else None
     if slot is None:
         return False
-    predicates = (query.schema.get_predicate_number(link.target) for link in slot.links)
     return any(
         predicate is not None and query.schema.get_sort(predicate) is ValueKind.NONE
-        for predicate in predicates
+        for predicate in (query.schema.get_predicate_number(link.target) for link in slot.links)
     )
 
 

@@ -497,13 +497,12 @@ def _choose_by_count(search: BeamSearch, operators: QuestionOperators) -> Iterat
             len(intersect(graph.step(_to_ids((node,)), number, inverse=is_inverse), members))
             for node in alternatives
         }
-        total = build_aggregate("COUNT", member, distinct=True)
         tree = Query(
             "SELECT",
             Group((Values((choice,), rows), Nested("OPTIONAL", Group(elements)))),  # 0 counts
             columns=((choice, None),),
             group_by=((choice, None),),
-            order=((total, is_more),),
+            order=((build_aggregate("COUNT", member, distinct=True), is_more),),
             limit=1 if len(counts) > 1 else None,
         )
         ids = _to_ids(tuple(alternatives))

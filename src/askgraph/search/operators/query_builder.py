@@ -542,7 +542,6 @@ def _pair_terms(siblings: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:
 def _can_merge(
     variable: Term, target: Term, patterns: list[Pattern], pattern_set: set[Pattern]
 ) -> bool:
-    occurrences = [triple for triple in patterns if variable in (triple.subject, triple.object)]
     return all(
         Pattern(
             target if triple.subject == variable else triple.subject,
@@ -550,7 +549,8 @@ def _can_merge(
             target if triple.object == variable else triple.object,
         )
         in pattern_set
-        for triple in occurrences
+        for triple in patterns
+        if variable in (triple.subject, triple.object)
     )
 
 
@@ -727,9 +727,8 @@ class GraphLookup:
 
     def follow_edge(self, ids: Ids, edge: Edge, *, backwards: bool = False) -> Ids:
         """Return the nodes to which an edge leads from some nodes."""
-        inverse = edge.inverse != backwards
         return self.search.get_neighbours(
-            ids, edge.predicate, inverse=inverse, is_transitive=edge.plus
+            ids, edge.predicate, inverse=edge.inverse != backwards, is_transitive=edge.plus
         )
 
     def is_foreign_key(self, number: int, link: Link) -> bool:

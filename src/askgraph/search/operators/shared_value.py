@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.graph.arrays import intersect
 from askgraph.index.names import ItemKind
 from askgraph.search import expand
@@ -23,17 +24,6 @@ from askgraph.search.query_pieces import (
     parse_term,
 )
 from askgraph.search.tokenize.question_operators import Operator
-from askgraph.sparql import (
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Pattern,
-    Term,
-    Union,
-    find_variables,
-    transform,
-)
 
 _MAX_WORDS_BEFORE, _MAX_WORDS_AFTER = 8, 8
 """Maximum number of words between "or" and the conditions that it joins."""
@@ -61,8 +51,8 @@ def join_by_or(query: QueryBuilder) -> None:
         left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
         if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
             draft, moved = query.draft, {*left_patterns, *right_patterns}
-            sides = Group((*left_patterns, *left)), Group((*right_patterns, *right))
-            draft.unions.append(Union(sides))
+            sides = ast.Group((*left_patterns, *left)), ast.Group((*right_patterns, *right))
+            draft.unions.append(ast.Union(sides))
             draft.patterns = [element for element in draft.patterns if element not in moved]
             objects = {element.object for element in moved}
             draft.edge_variables = {
@@ -70,7 +60,7 @@ def join_by_or(query: QueryBuilder) -> None:
             }
         else:
             query.draft.filters.append(
-                Filter(Call("||", (_build_conjunction(left), _build_conjunction(right))))
+                ast.Filter(ast.Call("||", (_build_conjunction(left), _build_conjunction(right))))
             )
         query.narrowed_ids.clear()
         query.cached_ids.clear()
@@ -79,15 +69,19 @@ def join_by_or(query: QueryBuilder) -> None:
         query.notes.append("either")
 
 
-def _find_patterns(query: QueryBuilder, filters: Sequence[Filter]) -> list[Pattern]:
+def _find_patterns(query: QueryBuilder, filters: Sequence[ast.Filter]) -> list[ast.Pattern]:
     """Return the patterns that only lead to the values of some conditions; [] if used otherwise."""
-    values = {value for element in filters for value in find_variables(element.condition)}
-    patterns = [element for element in query.draft.patterns if values & {*find_variables(element)}]
+    values = {value for element in filters for value in ast.find_variables(element.condition)}
+    patterns = [
+        element for element in query.draft.patterns if values & {*ast.find_variables(element)}
+    ]
     is_exclusive = all(
         element.object in values and element.subject not in values for element in patterns
     )
     shown_variables = {variable for _, variable in query.projections} | {*query.draft.group_keys}
-    other_uses = find_variables((*query.draft.bindings, *query.draft.columns, *query.draft.filters))
+    other_uses = ast.find_variables(
+        (*query.draft.bindings, *query.draft.columns, *query.draft.filters)
+    )
     return (
         patterns
         if is_exclusive
@@ -99,7 +93,7 @@ def _find_patterns(query: QueryBuilder, filters: Sequence[Filter]) -> list[Patte
 
 def _extract_value_condition(
     query: QueryBuilder, operator: Operator, *, after: bool
-) -> Sequence[Filter]:
+) -> Sequence[ast.Filter]:
     """Turn the value beside a word into a condition, with a variable in its pattern."""
     for match_node in query.state.node.walk():
         for edge, child in match_node.edges:
@@ -115,22 +109,22 @@ def _extract_value_condition(
                     variable = query.draft.create_variable(
                         query.draft.get_hint(query.graph.get_predicate_iri(edge.predicate))
                     )
-                    query.draft.patterns[index] = Pattern(
+                    query.draft.patterns[index] = ast.Pattern(
                         triple.subject, triple.predicate, variable
                     )
                     return (build_filter(variable, "=", value),)
     return ()
 
 
-def _build_conjunction(filters: Sequence[Filter]) -> Expression:
+def _build_conjunction(filters: Sequence[ast.Filter]) -> ast.Expression:
     """Return the conjunction of some conditions."""
     return reduce(
-        lambda operand, next_operand: Call("&&", (operand, next_operand)),
+        lambda operand, next_operand: ast.Call("&&", (operand, next_operand)),
         (operand.condition for operand in filters),
     )
 
 
-_ElementT = TypeVar("_ElementT", Pattern, Filter)
+_ElementT = TypeVar("_ElementT", ast.Pattern, ast.Filter)
 _LOWER_BOUND_SIGNS, _UPPER_BOUND_SIGNS = (">", ">="), ("<", "<=")
 
 
@@ -199,7 +193,7 @@ def _link_entity_to_vertex(query: QueryBuilder, link: Link, entity: int, vertex:
     matching_ids = intersect(matching_ids[matching_ids != entity], query.get_vertex_ids(ancestor))
     if not len(matching_ids):
         return False
-    subject: Term = query.graph.terms.get_term(entity)
+    subject: ast.Term = query.graph.terms.get_term(entity)
     query.draft.filters.append(build_filter(ancestor.term, "!=", subject))
     for remaining, edge in reversed([*enumerate(steps)]):
         term = query.draft.create_variable("their relation") if remaining else vertex.term
@@ -229,7 +223,7 @@ def exclude_named_things(query: QueryBuilder, operator: Operator) -> bool:
     if not isinstance(root.term, Variable):
         return False
     # The terms of the pattern that the root could be as well.
-    terms: list[Term] = []
+    terms: list[ast.Term] = []
     ids = query.get_vertex_ids(query.root)
     for match_node in query.state.node.walk():
         entity = match_node.terms[0] if len(match_node.terms) == 1 else None
@@ -278,14 +272,15 @@ def negate_values(query: QueryBuilder) -> None:
     ):
         return
     for index, triple in enumerate(query.draft.negations):
-        for group in list_negated_groups(Group((triple,))):
-            if root in set(find_variables(group.elements)):
+        for group in list_negated_groups(ast.Group((triple,))):
+            if root in set(ast.find_variables(group.elements)):
                 copier = _VariableCopier(query, {value})
                 value_copy = copier.copy(value_patterns[0])
                 copier.replacements |= {
-                    variable: variable for variable in set(find_variables(group.elements)) - {root}
+                    variable: variable
+                    for variable in set(ast.find_variables(group.elements)) - {root}
                 }
-                copies = [transform(element, copier.replace_term) for element in group.elements]
+                copies = [ast.transform(element, copier.replace_term) for element in group.elements]
                 query.draft.negations[index] = build_not_exists(value_copy, *copies)
                 query.draft.columns, query.draft.context = columns, []
 
@@ -325,18 +320,20 @@ def _is_new_clause(query: QueryBuilder, gap_positions: range) -> bool:
     )
 
 
-def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
+def _negate_component(
+    query: QueryBuilder, operator: Operator, filters: Sequence[ast.Filter]
+) -> bool:
     """Negate the patterns that are connected to conditions, except things named before."""
     draft, root = query.draft, query.root.term
     earlier_vertices = query.find_vertices_before(operator)
     kept_variables = {
         element.term for element in earlier_vertices if isinstance(element.term, Variable)
     }
-    [bound_variable, *_] = find_variables(filters[0])
+    [bound_variable, *_] = ast.find_variables(filters[0])
     patterns = _find_component(draft.patterns, bound_variable, kept_variables)
-    inner_variables = set(find_variables(tuple(patterns)))
+    inner_variables = set(ast.find_variables(tuple(patterns)))
     outputs = (*draft.columns, *draft.group_keys, *draft.having, *(key for key, _ in draft.order))
-    outer_variables = {root, *find_variables(outputs)}
+    outer_variables = {root, *ast.find_variables(outputs)}
     ends = {endpoint for element in patterns for endpoint in (element.subject, element.object)}
     named_terms = [
         element.term
@@ -371,12 +368,12 @@ def _is_asked_alone(query: QueryBuilder) -> bool:
     )
 
 
-def _find_opposed_bounds(query: QueryBuilder) -> tuple[Filter, Filter] | None:
+def _find_opposed_bounds(query: QueryBuilder) -> tuple[ast.Filter, ast.Filter] | None:
     """Return two bounds with no value between them, in the order of the question."""
-    bounds: dict[tuple[Expression, bool], tuple[float, Filter]] = {}
+    bounds: dict[tuple[ast.Expression, bool], tuple[float, ast.Filter]] = {}
     for condition_filter in query.draft.filters:
         match condition_filter.condition:
-            case Call(sign, (operand, Literal() as value)) if sign in (
+            case ast.Call(sign, (operand, Literal() as value)) if sign in (
                 *_LOWER_BOUND_SIGNS,
                 *_UPPER_BOUND_SIGNS,
             ):
@@ -391,15 +388,15 @@ def _find_opposed_bounds(query: QueryBuilder) -> tuple[Filter, Filter] | None:
                     continue
                 distance = number - opposite[0] if is_lower else opposite[0] - number
                 own = opposite[1].condition
-                has_both_bounds = "=" in sign and isinstance(own, Call) and "=" in own.name
+                has_both_bounds = "=" in sign and isinstance(own, ast.Call) and "=" in own.name
                 if distance > 0 or (distance == 0 and not has_both_bounds):
                     return opposite[1], condition_filter
     return None
 
 
-def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool:
+def _split_condition(query: QueryBuilder, first: ast.Filter, second: ast.Filter) -> bool:
     """Move the second of two conditions to a copied thing; False if nothing could be shared."""
-    [variable] = set(find_variables(first)) & set(find_variables(second))
+    [variable] = set(ast.find_variables(first)) & set(ast.find_variables(second))
     shared_variables = _find_shared_variables(query, variable)
     if not shared_variables:
         return False
@@ -416,12 +413,12 @@ def _copy_component(
     start: Variable,
     shared: set[Variable],
     *,
-    without: Filter | None = None,
+    without: ast.Filter | None = None,
 ) -> None:
     """Copy what is connected to a variable without the shared variables, except one filter."""
     draft, component = query.draft, _find_component(query.draft.patterns, start, shared)
     terms = {end for triple in component for end in (triple.subject, triple.object)} - shared
-    filters = [item for item in draft.filters if not terms.isdisjoint(find_variables(item))]
+    filters = [item for item in draft.filters if not terms.isdisjoint(ast.find_variables(item))]
     draft.patterns += [copier.copy(item) for item in component]
     draft.filters += [copier.copy(item) for item in filters if item != without]
     query.notes.append("twin")
@@ -501,7 +498,7 @@ def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Varia
     return set() if shown_variables <= name_variables else shown_variables - name_variables
 
 
-def _has_unique_values(query: QueryBuilder, triple: Pattern) -> bool:
+def _has_unique_values(query: QueryBuilder, triple: ast.Pattern) -> bool:
     """Return whether each value of a predicate belongs to a single thing: a name, a number."""
     number = query.schema.get_predicate_number(get_predicate(triple))
     profile = query.schema.predicates.get(number) if number is not None else None
@@ -510,11 +507,11 @@ def _has_unique_values(query: QueryBuilder, triple: Pattern) -> bool:
 
 
 def _find_component(
-    patterns: Sequence[Pattern], start: Variable, shared: set[Variable]
-) -> list[Pattern]:
+    patterns: Sequence[ast.Pattern], start: Variable, shared: set[Variable]
+) -> list[ast.Pattern]:
     """Return the patterns that are connected to a variable without the shared variables."""
-    reached_terms: set[Term] = {start}
-    component: dict[Pattern, None] = {}
+    reached_terms: set[ast.Term] = {start}
+    component: dict[ast.Pattern, None] = {}
     while True:
         connected = [
             triple
@@ -538,14 +535,14 @@ class _VariableCopier:
         self,
         query: QueryBuilder,
         shared_variables: set[Variable],
-        replacements: dict[Term, Term] | None = None,
+        replacements: dict[ast.Term, ast.Term] | None = None,
     ) -> None:
         self.query, self.replacements = query, dict(replacements or {})
         self.replacements |= {variable: variable for variable in shared_variables}
 
     def copy(self, element: _ElementT) -> _ElementT:
         """Return an element with each variable replaced by its own new one."""
-        element_copy: _ElementT = transform(element, self.replace_term)
+        element_copy: _ElementT = ast.transform(element, self.replace_term)
         return element_copy
 
     def replace_term(self, node: object) -> object:

@@ -20,18 +20,8 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.errors import QueryError, QuerySyntaxError
-from askgraph.sparql import (
-    Call,
-    Element,
-    Filter,
-    Group,
-    Path,
-    Pattern,
-    Query,
-    find_variables,
-    transform,
-)
 from askgraph.sparql.lexer import apply_edits, declare_prefixes, tokenize
 from askgraph.sparql.parser import parse_tree
 from askgraph.sparql.serializer import to_text, to_tree
@@ -52,10 +42,12 @@ def canonicalize_query(query: str, *, prefixes: Mapping[str, str] | None = None)
         return " ".join(token.text for token in tokenize(query).tokens)
 
 
-def canonicalize_tree(tree: Query) -> str:
+def canonicalize_tree(tree: ast.Query) -> str:
     """Return the canonical text of a query that is already parsed."""
     text = to_text(
-        transform(tree, lambda one: Group(_sort_elements(one)) if isinstance(one, Group) else one)
+        ast.transform(
+            tree, lambda one: ast.Group(_sort_elements(one)) if isinstance(one, ast.Group) else one
+        )
     )
     names: dict[str, str] = {}
     return apply_edits(
@@ -68,16 +60,16 @@ def canonicalize_tree(tree: Query) -> str:
     )
 
 
-def _sort_elements(group: Group) -> tuple[Element, ...]:
-    sorted_elements: list[Element] = []
-    run: list[Element] = []
+def _sort_elements(group: ast.Group) -> tuple[ast.Element, ...]:
+    sorted_elements: list[ast.Element] = []
+    run: list[ast.Element] = []
     for element in group.elements:
-        if isinstance(element, Pattern):
+        if isinstance(element, ast.Pattern):
             run.append(element)
-        elif not isinstance(element, Filter):
+        elif not isinstance(element, ast.Filter):
             sorted_elements += [*sorted(run, key=_mask_variables), element]
             run = []
-    filters = [element for element in group.elements if isinstance(element, Filter)]
+    filters = [element for element in group.elements if isinstance(element, ast.Filter)]
     return (
         *sorted_elements,
         *sorted(run, key=_mask_variables),
@@ -85,7 +77,7 @@ def _sort_elements(group: Group) -> tuple[Element, ...]:
     )
 
 
-def _mask_variables(element: Element) -> str:
+def _mask_variables(element: ast.Element) -> str:
     return VARIABLE_PATTERN.sub("?", to_text(element))
 
 
@@ -109,19 +101,19 @@ def build_skeleton(query: str, *, prefixes: Mapping[str, str] | None = None) -> 
     """
     tree = parse_tree(declare_prefixes(query, prefixes or {}))
     return canonicalize_tree(
-        transform(transform(tree, _remove_duplicate_triples), _replace_by_placeholder)
+        ast.transform(ast.transform(tree, _remove_duplicate_triples), _replace_by_placeholder)
     )
 
 
 def _remove_duplicate_triples(node: object) -> object:
     """Return a group without duplicate triples, which add nothing, unlike duplicate paths."""
-    if not isinstance(node, Group):
+    if not isinstance(node, ast.Group):
         return node
-    unique_elements: dict[Element | int, Element] = {}
+    unique_elements: dict[ast.Element | int, ast.Element] = {}
     for index, element in enumerate(node.elements):
-        is_triple = isinstance(element, Pattern) and not isinstance(element.predicate, Path)
+        is_triple = isinstance(element, ast.Pattern) and not isinstance(element.predicate, ast.Path)
         unique_elements.setdefault(element if is_triple else index, element)
-    return Group(tuple(unique_elements.values()))
+    return ast.Group(tuple(unique_elements.values()))
 
 
 def _replace_by_placeholder(node: object) -> object:
@@ -131,7 +123,7 @@ def _replace_by_placeholder(node: object) -> object:
             return node if node.value == RDF_TYPE else _IRI_PLACEHOLDER
         case Literal():
             return _LITERAL_PLACEHOLDER
-        case Query():
+        case ast.Query():
             limit = None if node.limit is None else 1
             return replace(node, limit=limit, offset=1 if node.offset else None, datasets=())
         case _:
@@ -154,65 +146,67 @@ def nest_existence_conditions(query: str) -> str:
         return query
     if tree.form == "SELECT" and not tree.columns:  # the star would expand to more columns
         return query
-    nested: Query = transform(
-        tree, lambda part: _nest_in_group(part) if type(part) is Group else part
+    nested: ast.Query = ast.transform(
+        tree, lambda part: _nest_in_group(part) if type(part) is ast.Group else part
     )
     return str(query if nested is tree else to_text(nested))
 
 
-def _nest_in_group(group: Group) -> Group:
+def _nest_in_group(group: ast.Group) -> ast.Group:
     """Return a group with its conditions nested that share a variable with the rest of it."""
     elements = tuple(_nest_element(element, group) for element in group.elements)
     is_changed = any(
         new_element is not old_element
         for new_element, old_element in zip(elements, group.elements, strict=True)
     )
-    return Group(elements) if is_changed else group
+    return ast.Group(elements) if is_changed else group
 
 
-def _nest_element(element: Element, group: Group) -> Element:
+def _nest_element(element: ast.Element, group: ast.Group) -> ast.Element:
     match element:
-        case Filter(condition=Call(name=name, arguments=(Group() as condition_group,))) if (
-            name in _EXISTS_NAMES
-        ):
+        case ast.Filter(
+            condition=ast.Call(name=name, arguments=(ast.Group() as condition_group,))
+        ) if name in _EXISTS_NAMES:
             outer_variables = {
                 variable
                 for other_element in group.elements
                 if other_element is not element
-                for variable in find_variables(other_element)
+                for variable in ast.find_variables(other_element)
             }
             steps = _build_steps(condition_group, outer_variables)
-            return Filter(Call(name, (steps,))) if steps is not None else element
+            return ast.Filter(ast.Call(name, (steps,))) if steps is not None else element
         case _:
             return element
 
 
-def _build_steps(inner: Group, bound: Set[Variable]) -> Group | None:
+def _build_steps(inner: ast.Group, bound: Set[Variable]) -> ast.Group | None:
     """Return patterns nested in each other, each with a bound variable; None if impossible."""
-    patterns = [element for element in inner.elements if isinstance(element, Pattern)]
-    filters = [element for element in inner.elements if not isinstance(element, Pattern)]
-    if len(patterns) < 2 or not all(isinstance(element, Filter) for element in filters):
+    patterns = [element for element in inner.elements if isinstance(element, ast.Pattern)]
+    filters = [element for element in inner.elements if not isinstance(element, ast.Pattern)]
+    if len(patterns) < 2 or not all(isinstance(element, ast.Filter) for element in filters):
         return None
-    ordered: list[Pattern] = []
+    ordered: list[ast.Pattern] = []
     while patterns:
         best = max(patterns, key=lambda element: _rank_pattern(element, bound))
-        if not set(find_variables(best)) & bound:
+        if not set(ast.find_variables(best)) & bound:
             return None
         ordered.append(best)
         patterns.remove(best)
-        bound = {*bound, *find_variables(best)}
+        bound = {*bound, *ast.find_variables(best)}
     return _nest_patterns(ordered, filters)
 
 
-def _rank_pattern(pattern: Pattern, bound: Set[Variable]) -> tuple[int, bool]:
+def _rank_pattern(pattern: ast.Pattern, bound: Set[Variable]) -> tuple[int, bool]:
     """Return the sort key of a pattern: few unbound ends first, joins before mere classes."""
-    open_ends = sum(variable not in bound for variable in set(find_variables(pattern)))
-    joins = bool(set(find_variables(pattern)) & bound)
+    open_ends = sum(variable not in bound for variable in set(ast.find_variables(pattern)))
+    joins = bool(set(ast.find_variables(pattern)) & bound)
     return (-open_ends if joins else -9), pattern.predicate != _RDF_TYPE_NODE
 
 
-def _nest_patterns(ordered: Sequence[Pattern], filters: Sequence[Element]) -> Group:
+def _nest_patterns(ordered: Sequence[ast.Pattern], filters: Sequence[ast.Element]) -> ast.Group:
     pattern, *further_patterns = ordered
     if not further_patterns:
-        return Group((pattern, *filters))
-    return Group((pattern, Filter(Call("EXISTS", (_nest_patterns(further_patterns, filters),)))))
+        return ast.Group((pattern, *filters))
+    return ast.Group(
+        (pattern, ast.Filter(ast.Call("EXISTS", (_nest_patterns(further_patterns, filters),))))
+    )

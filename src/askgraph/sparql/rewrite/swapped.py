@@ -18,21 +18,8 @@ from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from askgraph import sparql as ast
 from askgraph.errors import QueryError
-from askgraph.sparql import (
-    Bind,
-    Call,
-    Expression,
-    Filter,
-    Group,
-    Nested,
-    Pattern,
-    Query,
-    find_variables,
-    get_children,
-    transform,
-    walk,
-)
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import Edit, apply_edits, tokenize, unescape_codepoints
 from askgraph.sparql.parser import TermOccurrence, parse_query
@@ -164,13 +151,13 @@ def _write_value(query: str, occurrence: TermOccurrence, value: str) -> Edit:
 _MAX_REVERSIBLE_TRIPLES = 12  # patterns with more triples are not flipped
 
 
-def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:
+def reverse_triples(query: ast.Query, *, limit: int = 15) -> Iterator[ast.Query]:
     """Yield the query with one triple reversed, then with two, and so on, at most `limit` queries.
 
     Triples with a literal, and those that state a type, are not reversed.
     """
-    nodes = walk(
-        query.where, into=lambda node: get_children(node) if _can_contain_triples(node) else ()
+    nodes = ast.walk(
+        query.where, into=lambda node: ast.get_children(node) if _can_contain_triples(node) else ()
     )
     indices = range(min(_MAX_REVERSIBLE_TRIPLES, sum(map(_is_reversible, nodes))))
     combinations_in_order = (
@@ -180,20 +167,20 @@ def reverse_triples(query: Query, *, limit: int = 15) -> Iterator[Query]:
         yield replace(query, where=_reverse_chosen(query.where, combination))
 
 
-def _reverse_chosen(where: Group, chosen: Sequence[int]) -> Group:
+def _reverse_chosen(where: ast.Group, chosen: Sequence[int]) -> ast.Group:
     indices = count()
 
     def change(node: object) -> object:
-        if isinstance(node, Pattern) and _is_reversible(node) and next(indices) in chosen:
+        if isinstance(node, ast.Pattern) and _is_reversible(node) and next(indices) in chosen:
             return replace(node, subject=node.object, object=node.subject)
         return node
 
-    reversed_group: Group = transform(where, change, enter=_can_contain_triples)
+    reversed_group: ast.Group = ast.transform(where, change, enter=_can_contain_triples)
     return reversed_group
 
 
 def _is_reversible(node: object) -> bool:
-    if not isinstance(node, Pattern):
+    if not isinstance(node, ast.Pattern):
         return False
     is_type = isinstance(node.predicate, NamedNode) and node.predicate.value == RDF_TYPE
     return not is_type and not isinstance(node.object, Literal)
@@ -201,7 +188,7 @@ def _is_reversible(node: object) -> bool:
 
 def _can_contain_triples(node: object) -> bool:
     """Return whether a part belongs to the patterns, not to a condition or an expression."""
-    return not isinstance(node, Filter | Bind | Call)
+    return not isinstance(node, ast.Filter | ast.Bind | ast.Call)
 
 
 Comparison = Choice["=", "!=", "<", "<=", ">", ">=", "contains"]
@@ -233,7 +220,7 @@ class RowArrangement:
     hidden: tuple[str, ...] = ()
 
 
-def get_arrangement(query: Query) -> RowArrangement | None:
+def get_arrangement(query: ast.Query) -> RowArrangement | None:
     """Return the arrangement of a query's rows; None if it is not a SELECT query."""
     if query.form != "SELECT":
         return None
@@ -251,7 +238,7 @@ def get_arrangement(query: Query) -> RowArrangement | None:
     )
 
 
-def sort_by(query: Query, column: str | None, *, descending: bool = False) -> Query:
+def sort_by(query: ast.Query, column: str | None, *, descending: bool = False) -> ast.Query:
     """Return the query with its rows sorted by a column, or unsorted for None."""
     if column is None:
         return replace(query, order=())
@@ -260,13 +247,13 @@ def sort_by(query: Query, column: str | None, *, descending: bool = False) -> Qu
 
 
 def sort_by_name(
-    query: Query,
+    query: ast.Query,
     column: str,
     predicates: Sequence[str],
     languages: Sequence[str],
     *,
     descending: bool = False,
-) -> Query:
+) -> ast.Query:
     """Return the query with its rows sorted by the names of a column's things.
 
     The names are texts of the first predicate, in one of the languages ("" is none); any language
@@ -276,24 +263,26 @@ def sort_by_name(
     if query.is_aggregate or query.limit or not isinstance(thing, Variable):
         thing = Variable(column)
         columns = tuple((Variable(name), None) for name, _ in _list_columns(query))
-        query = Query("SELECT", Group((replace(query, order=()),)), columns)
+        query = ast.Query("SELECT", ast.Group((replace(query, order=()),)), columns)
     if not predicates:
         return replace(query, order=((thing, descending),))
     name = Variable(f"{column}_name")
-    in_language = Call("IN", (Call("LANG", (name,)), *map(Literal, languages)))
-    condition = (Filter(in_language),) if languages else ()
-    names = Nested("OPTIONAL", Group((Pattern(thing, NamedNode(predicates[0]), name), *condition)))
-    key = Call("LCASE", (Call("STR", (name,)),))
-    where = Group((*query.where.elements, names))
+    in_language = ast.Call("IN", (ast.Call("LANG", (name,)), *map(Literal, languages)))
+    condition = (ast.Filter(in_language),) if languages else ()
+    names = ast.Nested(
+        "OPTIONAL", ast.Group((ast.Pattern(thing, NamedNode(predicates[0]), name), *condition))
+    )
+    key = ast.Call("LCASE", (ast.Call("STR", (name,)),))
+    where = ast.Group((*query.where.elements, names))
     return replace(query, where=where, order=((key, descending), (thing, False)))
 
 
-def set_limit(query: Query, limit: int | None) -> Query:
+def set_limit(query: ast.Query, limit: int | None) -> ast.Query:
     """Return the query with a maximum number of rows, or all rows for None."""
     return replace(query, limit=limit, offset=query.offset if limit else None)
 
 
-def select_query_columns(query: Query, columns: Sequence[str]) -> Query:
+def select_query_columns(query: ast.Query, columns: Sequence[str]) -> ast.Query:
     """Return the query with some of its columns only, and distinct rows."""
     expressions = {Variable(name): _get_expression(query, name) for name in columns}
     selected_columns = tuple((x, None if value == x else value) for x, value in expressions.items())
@@ -304,20 +293,20 @@ def select_query_columns(query: Query, columns: Sequence[str]) -> Query:
     )
 
 
-def add_condition(query: Query, condition: ColumnCondition) -> Query:
+def add_condition(query: ast.Query, condition: ColumnCondition) -> ast.Query:
     """Return the query with only the rows that meet a condition."""
     expression = _get_expression(query, condition.column)
     if condition.comparison == "contains":
         text = Literal(condition.value.value.lower())
-        test = Call("CONTAINS", (Call("LCASE", (Call("STR", (expression,)),)), text))
+        test = ast.Call("CONTAINS", (ast.Call("LCASE", (ast.Call("STR", (expression,)),)), text))
     else:
-        test = Call(condition.comparison, (expression, condition.value))
-    if isinstance(expression, Call) and expression.is_aggregate:
+        test = ast.Call(condition.comparison, (expression, condition.value))
+    if isinstance(expression, ast.Call) and expression.is_aggregate:
         return replace(query, having=(*query.having, test))
-    return replace(query, where=Group((*query.where.elements, Filter(test))))
+    return replace(query, where=ast.Group((*query.where.elements, ast.Filter(test))))
 
 
-def remove_condition(query: Query, number: int) -> Query:
+def remove_condition(query: ast.Query, number: int) -> ast.Query:
     """Return the query without one of the conditions of its arrangement, given by index."""
     tests = [test for test, _ in _find_conditions(query)]
     if not 0 <= number < len(tests):
@@ -325,10 +314,10 @@ def remove_condition(query: Query, number: int) -> Query:
     removed = tests[number]
     elements = tuple(node for node in query.where.elements if node is not removed)
     having = tuple(node for node in query.having if node is not removed)
-    return replace(query, where=Group(elements), having=having)
+    return replace(query, where=ast.Group(elements), having=having)
 
 
-def count_by(query: Query, column: str, counted: str | None = None) -> Query:
+def count_by(query: ast.Query, column: str, counted: str | None = None) -> ast.Query:
     """Return a query that counts another column, by default the first, for each value of one."""
     if query.is_aggregate:
         raise QueryError("the query counts already: choose a query without a count")
@@ -338,7 +327,7 @@ def count_by(query: Query, column: str, counted: str | None = None) -> Query:
     if not isinstance(key, Variable):
         raise QueryError(f"rows cannot be counted by {column!r}, which is computed")
     number = Variable(f"number_of_{counted or 'row'}")
-    count = Call("COUNT DISTINCT", (Variable(counted),)) if counted else Call("COUNT", ())
+    count = ast.Call("COUNT DISTINCT", (Variable(counted),)) if counted else ast.Call("COUNT", ())
     return replace(
         query,
         columns=((key, None), (number, count)),
@@ -350,27 +339,27 @@ def count_by(query: Query, column: str, counted: str | None = None) -> Query:
     )
 
 
-def _list_columns(query: Query) -> Iterator[tuple[str, Expression]]:
+def _list_columns(query: ast.Query) -> Iterator[tuple[str, ast.Expression]]:
     """Return the columns by name, each with its expression in conditions: a variable or a call."""
     if query.columns:
         for variable, expression in query.columns:
             yield variable.value, expression or variable
         return
-    for name in dict.fromkeys(variable.value for variable in find_variables(query.where)):
+    for name in dict.fromkeys(variable.value for variable in ast.find_variables(query.where)):
         if not name.startswith("__"):
             yield name, Variable(name)
 
 
-def _list_hidden(query: Query) -> Iterator[str]:
+def _list_hidden(query: ast.Query) -> Iterator[str]:
     """Yield the variables that a thing of the patterns is linked to, unless rows are grouped."""
-    patterns = [part for part in query.where.elements if isinstance(part, Pattern)]
+    patterns = [part for part in query.where.elements if isinstance(part, ast.Pattern)]
     if not query.is_aggregate and not query.group_by:
         for name in dict.fromkeys(p.object for p in patterns if isinstance(p.subject, Variable)):
             if isinstance(name, Variable) and not name.value.startswith("__"):
                 yield name.value
 
 
-def _map_names(query: Query) -> dict[Expression, str]:
+def _map_names(query: ast.Query) -> dict[ast.Expression, str]:
     """Return the column names by expression, and by variable."""
     columns = dict(_list_columns(query))
     return {
@@ -379,7 +368,7 @@ def _map_names(query: Query) -> dict[Expression, str]:
     }
 
 
-def _get_expression(query: Query, column: str) -> Expression:
+def _get_expression(query: ast.Query, column: str) -> ast.Expression:
     columns = dict(_list_columns(query))
     columns |= {name: Variable(name) for name in _list_hidden(query) if name not in columns}
     if column not in columns:
@@ -387,12 +376,14 @@ def _get_expression(query: Query, column: str) -> Expression:
     return columns[column]
 
 
-def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:
+def _find_conditions(query: ast.Query) -> Iterator[tuple[object, ColumnCondition]]:
     """Yield the conditions that compare a column with a value, each with its node."""
     names = {Variable(name): name for name in _list_hidden(query)} | _map_names(query)
-    filters = [(node, node.condition) for node in query.where.elements if isinstance(node, Filter)]
+    filters = [
+        (node, node.condition) for node in query.where.elements if isinstance(node, ast.Filter)
+    ]
     for node, test in [*filters, *((node, node) for node in query.having)]:
-        if not isinstance(test, Call) or len(test.arguments) != 2:
+        if not isinstance(test, ast.Call) or len(test.arguments) != 2:
             continue
         compared, value = test.arguments
         if not isinstance(value, Literal):
@@ -400,7 +391,7 @@ def _find_conditions(query: Query) -> Iterator[tuple[object, ColumnCondition]]:
         comparison = next((node for node in _COMPARISON_OPERATORS if node == test.name), None)
         if test.name == "CONTAINS":
             expression = compared
-            while isinstance(expression, Call) and expression.name in ("LCASE", "STR"):
+            while isinstance(expression, ast.Call) and expression.name in ("LCASE", "STR"):
                 expression = expression.arguments[0]
             comparison, compared = "contains", expression
         if comparison and compared in names:

@@ -170,10 +170,9 @@ class TermMasker:
 
     def _is_visible_to_author(self, iri: str) -> bool:
         """Return whether the author of an IRI may see it: visible, or certainly in no graph."""
-        arrays = [graph.arrays for graph in self.graphs]
         if all(
             graph_arrays and graph_arrays.complete and graph_arrays.terms.find_iri(iri) is None
-            for graph_arrays in arrays
+            for graph_arrays in (graph.arrays for graph in self.graphs)
         ) and not (self.placeholders.has_placeholder(NamedNode(iri))):
             self.invented_iris.add(iri)
         return self.is_visible(iri)
