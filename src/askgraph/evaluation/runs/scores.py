@@ -208,7 +208,7 @@ def check_metric(metric: str, judge: LanguageModel | None) -> None:
     """Raise `SetupError` for an unknown metric, and for `judge` without a model."""
     if metric == JUDGE_METRIC and judge is None:
         raise SetupError("the metric 'judge' is a language model: name it with --judge MODEL")
-    if metric != JUDGE_METRIC:
+    if metric not in (JUDGE_METRIC, *load_metrics()):  # which names a missing extra
         plugins.load("metric", metric)
 
 
